@@ -47,6 +47,10 @@ const (
 	CodeSuperseded       pager.Code = "superseded"         // a person asked for a new run
 )
 
+// NoteTotalChanged is the code of a note: the API reported another size of the
+// list than before, and the walk is of a kind that this does not harm.
+const NoteTotalChanged pager.Code = "total_changed"
+
 // The codes of why one item is held.
 const (
 	HoldAttempts    pager.Code = "attempts_exhausted"    // it failed as often as the job allows
@@ -57,6 +61,8 @@ const (
 	HoldCreatedAt   pager.Code = "created_at_unreadable" // its time cannot be compared with the cutoff
 	HoldPayload     pager.Code = "payload_unreadable"    // its stored bytes do not decode
 	HoldKeyMismatch pager.Code = "key_reused"            // the sink knows its key with another body
+	// WrittenOff is no hold: a person accepted that the item is not done.
+	WrittenOff pager.Code = "written_off"
 )
 
 // Remedy is what a person can do about a reason.

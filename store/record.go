@@ -19,6 +19,9 @@ type Run struct {
 	// Definition is what cannot change inside a run. It is nil for a successor
 	// that no caller has run yet.
 	Definition *Definition `json:"definition,omitempty"`
+	// Active says that a runner works on the run; where nobody holds the job, that
+	// runner died.
+	Active bool `json:"active,omitempty"`
 	// DeadlineSpent says that the run has paused once for its deadline.
 	DeadlineSpent bool `json:"deadline_spent,omitempty"`
 	// Fetching is the index of a page whose fetch was begun, for lists that

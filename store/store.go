@@ -78,14 +78,14 @@ type Change struct {
 	// Events are appended.
 	Events []state.Transition
 	// Also is another run that changes in the same step, such as the one that is
-	// superseded, with its event.
+	// superseded, with its events.
 	Also *Also
 }
 
 // Also is a second run of a change.
 type Also struct {
-	Run   Run
-	Event state.Transition
+	Run    Run
+	Events []state.Transition
 }
 
 // RunFilter chooses runs. Its zero value chooses all.

@@ -1,0 +1,391 @@
+package everypage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/everypage-go/everypage/pager"
+	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
+)
+
+// task is an item that is to be handled, with its record as of the last outcome.
+type task[T any] struct {
+	item    pager.Item[T]
+	record  store.Item
+	first   bool      // not called yet by this runner
+	careful bool      // a process died with it, or near it: an intent is durable first
+	ready   time.Time // not to be called earlier
+}
+
+// handle calls the handler for every task until all are settled, and waits in
+// place where the handler asks for a pause that is short enough. Careful tasks
+// are called one at a time, since a process died with one of them.
+func (r *runner[T]) handle(ctx context.Context, tasks []*task[T], careful bool) error {
+	for _, t := range tasks {
+		t.careful = careful
+	}
+	for {
+		err := r.work(ctx, tasks)
+		var s *stop
+		if !errors.As(err, &s) || s.reason.Code != state.CodeSinkLimited {
+			return err
+		}
+		if err := r.halt(ctx, err); err != nil {
+			return err
+		}
+		tasks = slices.DeleteFunc(tasks, func(t *task[T]) bool {
+			return t.record.State != store.StatePending && !t.record.Released
+		})
+	}
+}
+
+// work handles tasks, as many at a time as the job asks for, until all are
+// settled or something stops the run. It returns only after every call has.
+func (r *runner[T]) work(ctx context.Context, tasks []*task[T]) error {
+	queue := slices.Clone(tasks) // by the time at which a task is ready, stable
+	limit := r.job.Options.Concurrency
+	results := make(chan result[T])
+	running := 0
+	var halt error
+	for {
+		for halt == nil && running < limit && len(queue) > 0 && !queue[0].ready.After(r.clock.Now()) {
+			if halt = r.mayCall(ctx, queue[0]); halt != nil {
+				break
+			}
+			t := queue[0]
+			queue = queue[1:]
+			if t.careful {
+				limit = 1 // so that a process that dies again died with this one
+			}
+			running++
+			go func() { results <- r.attempt(ctx, t) }()
+		}
+		if running == 0 && (halt != nil || len(queue) == 0) {
+			return halt
+		}
+		res, due := r.await(ctx, results, queue, running < limit && halt == nil)
+		switch {
+		case res == nil && due: // the next task is ready
+		case res == nil:
+			halt = r.cancelled(ctx, r.book.current().Receipt.PageIndex)
+		default:
+			running--
+			halt = later(halt, res.halt)
+			if res.again {
+				queue = enqueue(queue, res.task)
+			}
+		}
+	}
+}
+
+// await returns the next result; or due, when the next task in the queue is
+// ready; or neither, when the context ends while nothing is running.
+func (r *runner[T]) await(ctx context.Context, results <-chan result[T], queue []*task[T], more bool) (res *result[T], due bool) {
+	var ready <-chan time.Time
+	var gone <-chan struct{}
+	if more && len(queue) > 0 {
+		timer, release := r.clock.Timer(max(0, queue[0].ready.Sub(r.clock.Now())))
+		defer release()
+		ready, gone = timer, ctx.Done()
+	}
+	select {
+	case res := <-results:
+		return &res, false
+	case <-ready:
+		return nil, true
+	case <-gone:
+		return nil, false
+	}
+}
+
+// enqueue puts a task back, behind all that are ready no later.
+func enqueue[T any](queue []*task[T], t *task[T]) []*task[T] {
+	at, _ := slices.BinarySearchFunc(queue, t, func(other, t *task[T]) int {
+		if other.ready.After(t.ready) {
+			return 1
+		}
+		return -1
+	})
+	return slices.Insert(queue, at, t)
+}
+
+// mayCall says before each call whether the run should stop instead.
+func (r *runner[T]) mayCall(ctx context.Context, t *task[T]) error {
+	if s := r.due(ctx, t.record.Page); s != nil {
+		return s
+	}
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	return r.book.err
+}
+
+// result is what one attempt led to.
+type result[T any] struct {
+	task  *task[T]
+	again bool  // the task goes back into the queue
+	halt  error // why the run should stop
+}
+
+// later returns what stops the run: of two pauses the one that ends later, and
+// anything else before a pause.
+func later(a, b error) error {
+	var p, q *stop
+	switch {
+	case b == nil:
+		return a
+	case a == nil || !errors.As(b, &q):
+		return b
+	case errors.As(a, &p) && q.until.After(p.until):
+		return b
+	}
+	return a
+}
+
+// attempt calls the handler once for a task and settles what came of it.
+func (r *runner[T]) attempt(ctx context.Context, t *task[T]) result[T] {
+	settled, err := r.resolveDoubt(ctx, t)
+	if err != nil {
+		return r.unconfirmed(ctx, t, err)
+	}
+	if settled {
+		return result[T]{task: t}
+	}
+	intent := t.careful || r.job.AtMostOnce
+	if intent {
+		is := t.record
+		is.Intent, is.Attempts, is.UpdatedAt = true, is.Attempts+1, r.clock.Now()
+		if is.DoubtSince.IsZero() {
+			is.DoubtSince = is.UpdatedAt
+		}
+		r.put(t, is, 1)
+		if err := r.book.flush(); err != nil {
+			return result[T]{task: t, halt: err}
+		}
+	}
+	began := r.clock.Now()
+	err = r.call(ctx, t, intent)
+	if err != nil && t.record.DoubtSince.IsZero() {
+		t.record.DoubtSince = began
+	}
+	return r.judge(ctx, t, err, intent)
+}
+
+// call hands an item to the handler. A panic, or a handler that ends its own
+// goroutine, becomes an error.
+func (r *runner[T]) call(ctx context.Context, t *task[T], intent bool) (err error) {
+	attempt := t.record.Attempts
+	if !intent {
+		attempt++ // an intent has counted it already
+	}
+	run := r.book.current()
+	item := Item[T]{
+		ID: t.item.ID, Key: Key(run.Scope, t.item.ID, r.job.Action), RunID: run.Receipt.RunID, Page: t.record.Page,
+		Attempt: attempt, CreatedAt: t.item.CreatedAt, Value: t.item.Value, Raw: t.item.Raw,
+	}
+	if item.Raw == nil {
+		item.Raw = r.raw(t.item)
+	}
+	r.book.observer.call(item.RunID, item.ID, attempt)
+	done := make(chan struct{})
+	go func() { // of its own, so that runtime.Goexit ends the call and not the run
+		defer close(done)
+		err = errors.New("the handler ended its goroutine (runtime.Goexit)")
+		defer func() {
+			if value := recover(); value != nil {
+				err = &PanicError{Value: value, Stack: debug.Stack()}
+			}
+		}()
+		err = r.job.Handle(ctx, item)
+	}()
+	<-done
+	return err
+}
+
+// resolveDoubt looks before a call at what is not known of earlier ones. It
+// settles the task where it must not, or need not, be called again.
+func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool, err error) {
+	first := t.first
+	t.first = false
+	if t.record.DoubtSince.IsZero() {
+		return false, nil
+	}
+	if first && r.job.Confirm != nil {
+		happened, err := r.job.Confirm(ctx, Key(r.book.current().Scope, t.item.ID, r.job.Action))
+		if err != nil {
+			t.first = true // asked again before the next call
+			return false, fmt.Errorf("ask whether the effect happened: %w", err)
+		}
+		if happened {
+			r.done(t, 0)
+			return true, nil
+		}
+		t.record.Intent, t.record.DoubtSince = false, time.Time{}
+		return false, nil
+	}
+	since := t.record.DoubtSince.Format(time.RFC3339)
+	switch age := r.clock.Now().Sub(t.record.DoubtSince); {
+	case first && t.record.Intent && r.job.AtMostOnce:
+		r.hold(t, state.HoldInDoubt, "its call was begun at "+since+" and its outcome is not known", 0)
+		return true, nil
+	case r.job.KeyRetention > 0 && age > r.job.KeyRetention:
+		r.hold(t, state.HoldInDoubt, fmt.Sprintf("its outcome is not known since %s, which is longer than keys are kept (%s)", since, r.job.KeyRetention), 0)
+		return true, nil
+	case first && t.record.Intent && t.record.Attempts >= r.job.Options.MaxAttempts:
+		r.hold(t, state.HoldPoison, fmt.Sprintf("the process died during its call, %d times", t.record.Attempts), 0)
+		return true, nil
+	}
+	return false, nil
+}
+
+// judge settles the outcome of a call, or says when it is made again. counted
+// says that an intent has counted the attempt already.
+func (r *runner[T]) judge(ctx context.Context, t *task[T], err error, counted bool) result[T] {
+	calls := int64(1)
+	if counted {
+		calls = 0
+	}
+	var permanent *PermanentError
+	var pause *PauseRunError
+	var notDone *NotDoneError
+	switch {
+	case err == nil:
+		r.done(t, calls)
+	case errors.As(err, &pause):
+		r.uncount(t, counted, true)
+		return result[T]{task: t, halt: r.sinkLimited(pause, t.record.Page)}
+	case errors.As(err, &permanent):
+		code := permanent.Code
+		if code == "" {
+			code = state.HoldPermanent
+		}
+		r.hold(t, code, permanent.Err.Error(), calls)
+	case ctx.Err() != nil && (!r.job.AtMostOnce || errors.As(err, &notDone)):
+		r.uncount(t, counted, errors.As(err, &notDone))
+		return result[T]{task: t, halt: r.cancelled(ctx, t.record.Page)}
+	case r.job.AtMostOnce && !errors.As(err, &notDone):
+		r.hold(t, state.HoldInDoubt, err.Error(), calls)
+	default:
+		return r.failed(t, err, calls, errors.As(err, &notDone))
+	}
+	return result[T]{task: t}
+}
+
+// done settles a task as done.
+func (r *runner[T]) done(t *task[T], calls int64) {
+	is := t.record
+	is.State, is.SettledBy, is.UpdatedAt = store.StateDone, r.book.current().Receipt.RunID, r.clock.Now()
+	is.Attempts += int(calls)
+	is.Intent, is.Released, is.DoubtSince, is.Payload, is.Code, is.Detail = false, false, time.Time{}, nil, "", ""
+	r.put(t, is, calls)
+}
+
+// hold settles a task as held, with its bytes, for a person.
+func (r *runner[T]) hold(t *task[T], code pager.Code, detail string, calls int64) {
+	is := t.record
+	is.State, is.Code, is.Detail, is.UpdatedAt = store.StateHeld, code, bounded(detail), r.clock.Now()
+	is.Attempts += int(calls)
+	is.Intent, is.Released = false, false
+	if is.Payload == nil {
+		is.Payload = r.raw(t.item)
+	}
+	r.put(t, is, calls)
+}
+
+// failed counts a failed call, and says when the next is due or holds the item.
+func (r *runner[T]) failed(t *task[T], err error, calls int64, notDone bool) result[T] {
+	is := t.record
+	is.Attempts += int(calls)
+	if notDone {
+		is.DoubtSince = time.Time{}
+	}
+	if is.Attempts >= r.job.Options.MaxAttempts {
+		t.record.DoubtSince = is.DoubtSince
+		r.hold(t, state.HoldAttempts, err.Error(), calls)
+		return result[T]{task: t}
+	}
+	is.Intent, is.Detail, is.UpdatedAt = false, bounded(err.Error()), r.clock.Now()
+	r.put(t, is, calls)
+	t.ready = is.UpdatedAt.Add(r.jitter(interval(r.job.Options.Backoff, is.Attempts)))
+	r.log.Debug("a call failed and is made again", "item_id", is.ID, "attempt", is.Attempts, "again_at", t.ready, "error", is.Detail)
+	return result[T]{task: t, again: true}
+}
+
+// unconfirmed counts a failed question about an effect like a failed call. The
+// doubt stays.
+func (r *runner[T]) unconfirmed(ctx context.Context, t *task[T], err error) result[T] {
+	if ctx.Err() != nil {
+		return result[T]{task: t, halt: r.cancelled(ctx, t.record.Page)}
+	}
+	if t.record.Attempts+1 >= r.job.Options.MaxAttempts {
+		r.hold(t, state.HoldInDoubt, err.Error(), 1)
+		return result[T]{task: t}
+	}
+	is := t.record
+	is.Attempts, is.Detail, is.UpdatedAt = is.Attempts+1, bounded(err.Error()), r.clock.Now()
+	r.put(t, is, 1)
+	t.ready = is.UpdatedAt.Add(r.jitter(interval(r.job.Options.Backoff, is.Attempts)))
+	return result[T]{task: t, again: true}
+}
+
+// uncount takes back an attempt that was interrupted: it costs none.
+func (r *runner[T]) uncount(t *task[T], counted, notDone bool) {
+	is := t.record
+	is.Intent, is.UpdatedAt = false, r.clock.Now()
+	if notDone {
+		is.DoubtSince = time.Time{}
+	}
+	calls := int64(0)
+	if counted {
+		is.Attempts--
+		calls = -1
+	}
+	r.put(t, is, calls)
+}
+
+// put queues a task's new record.
+func (r *runner[T]) put(t *task[T], is store.Item, calls int64) {
+	r.book.settle(outcome{was: t.record, is: is, calls: calls})
+	t.record = is
+}
+
+// sinkLimited is the pause that a handler asked for.
+func (r *runner[T]) sinkLimited(p *PauseRunError, page int) *stop {
+	reason := state.Reason{Detail: bounded(p.Err.Error()), PageIndex: page}
+	var fault *pager.Fault
+	if errors.As(p.Err, &fault) {
+		reason = state.ReasonOf(fault, page)
+		reason.Detail = bounded(string(fault.Code) + ": " + reason.Detail)
+	}
+	reason.Code = state.CodeSinkLimited
+	return &stop{event: state.EventPause, reason: reason, until: r.resumeAt(reason.Code, p.Until), cause: p}
+}
+
+// jitter returns a span of half to one and a half times d, so that items that
+// failed together are not called together.
+func (r *runner[T]) jitter(d time.Duration) time.Duration {
+	var b [2]byte
+	r.random.Lock()
+	_, err := r.job.Options.Random.Read(b[:])
+	r.random.Unlock()
+	if err != nil {
+		return d // jitter is a courtesy
+	}
+	share := float64(uint16(b[0])<<8|uint16(b[1])) / math.MaxUint16
+	return time.Duration(float64(d) * (0.5 + share))
+}
+
+// maxDetail bounds what is stored of an error's text, in bytes.
+const maxDetail = 4096
+
+func bounded(text string) string {
+	if len(text) <= maxDetail {
+		return text
+	}
+	return text[:maxDetail] + "…"
+}

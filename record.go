@@ -1,0 +1,411 @@
+package everypage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/everypage-go/everypage/pager"
+	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
+)
+
+// sheet is a page on its way into the ledger.
+type sheet[T any] struct {
+	at        position
+	page      store.Page
+	bounded   bool
+	entries   []entry[T] // one for each ID
+	outcomes  []outcome
+	conflicts []store.Conflict
+	tasks     []*task[T]
+	earlier   revisions
+	newIDs    int
+	copies    int64 // equal copies inside the answer
+}
+
+// entry is an item of an answer, and what was known of it.
+type entry[T any] struct {
+	item    pager.Item[T]
+	ordinal int
+	known   store.Item
+}
+
+// revisions is what earlier records of the same page say.
+type revisions struct {
+	count     int
+	at        time.Time // of the newest
+	ids       []string  // of all, each once
+	last      store.Page
+	conflicts map[string]bool // IDs whose conflict on this page is recorded
+	copies    int64
+}
+
+// record makes a page durable, together with the outcomes of the page before,
+// and returns what is to be handled. Nothing of the page is handled earlier.
+func (r *runner[T]) record(at position, page pager.Page[T]) (store.Page, []*task[T], error) {
+	sh := &sheet[T]{at: at, bounded: page.Bounded}
+	if err := r.readEarlier(sh); err != nil {
+		return store.Page{}, nil, err
+	}
+	run := r.book.current()
+	sh.page = store.Page{
+		RunID: run.Receipt.RunID, Index: at.index, Revision: sh.earlier.count, At: r.clock.Now(),
+		Cursor: at.cursor, Next: page.Next, End: page.End, Evidence: page.Evidence,
+		Skipped: page.Skipped, Vetoes: page.Vetoes,
+		Total: page.Meta.Total, Status: page.Meta.Status, RequestID: page.Meta.RequestID,
+	}
+	r.identify(sh, page.Items)
+	sh.page.Hash = hashIDs(sh.page.IDs)
+	sh.page.Digest = chain(run.Receipt.Digest, sh.page)
+	if err := r.look(sh, run.Scope); err != nil {
+		return store.Page{}, nil, err
+	}
+	for i := range sh.entries {
+		r.place(sh, &sh.entries[i])
+	}
+	if err := r.vanish(sh, run.Scope); err != nil {
+		return store.Page{}, nil, err
+	}
+	seen, err := r.cursorSeen(at)
+	if err != nil {
+		return store.Page{}, nil, err
+	}
+	err = r.book.commit(func(s step) error {
+		r.write(s, sh, seen)
+		return nil
+	})
+	if err != nil {
+		return store.Page{}, nil, err
+	}
+	r.failures = 0
+	return sh.page, sh.tasks, nil
+}
+
+// identify tells the entries of an answer apart: those with an ID, each once;
+// copies; and those that cannot be told apart.
+func (r *runner[T]) identify(sh *sheet[T], items []pager.Item[T]) {
+	first := make(map[string]int, len(items))
+	sh.entries = make([]entry[T], 0, len(items))
+	sh.page.IDs = make([]string, 0, len(items))
+	for place, item := range items {
+		if problem := unusable(item.ID, item.Problem); problem != "" {
+			sh.page.Unidentified = append(sh.page.Unidentified, place)
+			sh.page.Problems = append(sh.page.Problems, fmt.Sprintf("entry %d: %s", place, problem))
+			continue
+		}
+		sh.page.IDs = append(sh.page.IDs, item.ID)
+		i, copied := first[item.ID]
+		if !copied {
+			first[item.ID] = len(sh.entries)
+			sh.entries = append(sh.entries, entry[T]{item: item, ordinal: place})
+			continue
+		}
+		if a, b := r.raw(sh.entries[i].item), r.raw(item); a != nil && bytes.Equal(a, b) {
+			sh.copies++
+		} else {
+			r.conflict(sh, item, sh.at.index) // which of the two was meant?
+		}
+	}
+}
+
+// unusable says why an ID cannot identify an item; empty if it can.
+func unusable(id, problem string) string {
+	switch {
+	case id == "" && problem != "":
+		return problem
+	case id == "":
+		return "has no ID"
+	case len(id) > maxItemIDLength:
+		return fmt.Sprintf("has an ID of %d bytes; at most %d can be recorded", len(id), maxItemIDLength)
+	}
+	return ""
+}
+
+// raw returns an item's bytes, nil if it has none that could be stored.
+func (r *runner[T]) raw(item pager.Item[T]) []byte {
+	if item.Raw != nil {
+		return item.Raw
+	}
+	raw, err := r.job.Encode(item.Value)
+	if err != nil {
+		r.log.Warn("an item's value cannot be encoded, so it cannot be stored", "item_id", item.ID, "error", err)
+		return nil
+	}
+	return raw
+}
+
+// conflict records that an ID was seen where it should not have been, once for
+// each page.
+func (r *runner[T]) conflict(sh *sheet[T], item pager.Item[T], firstPage int) {
+	if sh.earlier.conflicts[item.ID] {
+		return
+	}
+	if sh.earlier.conflicts == nil {
+		sh.earlier.conflicts = make(map[string]bool)
+	}
+	sh.earlier.conflicts[item.ID] = true
+	sh.conflicts = append(sh.conflicts, store.Conflict{
+		RunID: sh.page.RunID, ID: item.ID, FirstPage: firstPage, Page: sh.at.index,
+		At: sh.page.At, Payload: r.raw(item),
+	})
+}
+
+// readEarlier reads the earlier records of a page that is read again.
+func (r *runner[T]) readEarlier(sh *sheet[T]) error {
+	if !sh.at.again {
+		return nil
+	}
+	ctx := context.Background()
+	e, runID := &sh.earlier, r.book.current().Receipt.RunID
+	seen := make(map[string]bool)
+	for page, err := range r.ledger.Pages(ctx, runID, sh.at.index) {
+		if err != nil {
+			return fmt.Errorf("everypage: read what was recorded of page %d: %w", sh.at.index, err)
+		}
+		e.count, e.at, e.last = e.count+1, page.At, page
+		for _, id := range page.IDs {
+			if !seen[id] {
+				seen[id] = true
+				e.ids = append(e.ids, id)
+			}
+		}
+	}
+	e.conflicts = make(map[string]bool)
+	differing := int64(0)
+	for c, err := range r.ledger.Conflicts(ctx, runID) {
+		if err != nil {
+			return fmt.Errorf("everypage: read the conflicts of page %d: %w", sh.at.index, err)
+		}
+		if c.Page == sh.at.index {
+			e.conflicts[c.ID] = true
+			if c.FirstPage == c.Page {
+				differing++
+			}
+		}
+	}
+	unique := make(map[string]bool)
+	for _, id := range e.last.IDs {
+		unique[id] = true
+	}
+	e.copies = max(0, int64(len(e.last.IDs)-len(unique))-differing)
+	return nil
+}
+
+// look reads what is known of the entries.
+func (r *runner[T]) look(sh *sheet[T], scope string) error {
+	ids := make([]string, len(sh.entries))
+	for i, e := range sh.entries {
+		ids[i] = e.item.ID
+	}
+	known, err := r.ledger.Items(context.Background(), scope, ids)
+	if err != nil {
+		return fmt.Errorf("everypage: look the items of page %d up: %w", sh.at.index, err)
+	}
+	for i := range sh.entries {
+		sh.entries[i].known = known[i]
+		if known[i].State == store.StateUnknown {
+			sh.entries[i].known = store.Item{Scope: scope, ID: ids[i]}
+		}
+	}
+	return nil
+}
+
+// place decides what an entry means for its item.
+func (r *runner[T]) place(sh *sheet[T], e *entry[T]) {
+	known := e.known
+	mine := known.RunID == sh.page.RunID
+	here := mine && known.Page == sh.at.index
+	vanished := known.Code == state.HoldVanished && (known.State == store.StateHeld || known.State == store.StateDropped)
+	switch {
+	case known.State == store.StateUnknown:
+		sh.newIDs++
+		r.take(sh, e, store.Item{})
+	case vanished: // it was never settled, so it is handled where it is met again
+		r.take(sh, e, store.Item{Attempts: known.Attempts, DoubtSince: known.DoubtSince})
+	case here && known.State == store.StatePending:
+		r.take(sh, e, known)
+	case here:
+	case mine:
+		r.conflict(sh, e.item, known.Page)
+	case known.State == store.StatePending:
+		r.take(sh, e, known)
+	case known.State == store.StateDeferred,
+		known.State == store.StateHeld && known.Code != state.HoldInDoubt:
+		r.take(sh, e, store.Item{})
+	default: // settled by an earlier run, or in doubt since then
+		met := known
+		met.RunID, met.Page, met.Ordinal = sh.page.RunID, sh.at.index, e.ordinal
+		sh.outcomes = append(sh.outcomes, outcome{was: known, is: met})
+	}
+}
+
+// take makes an entry an item of this page: to be handled, or deferred past the
+// cutoff. What is carried over are the attempts and the doubt of earlier calls.
+func (r *runner[T]) take(sh *sheet[T], e *entry[T], carried store.Item) {
+	is := store.Item{
+		Scope: e.known.Scope, ID: e.known.ID, State: store.StatePending,
+		RunID: sh.page.RunID, Page: sh.at.index, Ordinal: e.ordinal,
+		Attempts: carried.Attempts, Intent: carried.Intent, DoubtSince: carried.DoubtSince,
+		Code: carried.Code, Detail: carried.Detail, UpdatedAt: sh.page.At,
+	}
+	if carried.State == store.StatePending && carried.RunID == sh.page.RunID {
+		is.Ordinal = carried.Ordinal
+		if r.crashed && is.DoubtSince.IsZero() && !r.job.AtMostOnce {
+			is.DoubtSince = sh.earlier.at // it may have been called before the runner died
+		}
+	}
+	if cutoff := r.book.current().Receipt.CutoffAt; !cutoff.IsZero() {
+		switch {
+		case e.item.CreatedAt.IsZero() && r.job.Cutoff == ClientCutoff:
+			is.State, is.Code = store.StateHeld, state.HoldCreatedAt
+			is.Detail = "its creation time is missing or unreadable, so it cannot be compared with the cutoff"
+			is.Payload = r.raw(e.item)
+		case e.item.CreatedAt.After(cutoff):
+			is.State = store.StateDeferred
+		}
+	}
+	if is.State == store.StatePending {
+		if r.list.NotReplayable {
+			is.Payload = r.raw(e.item)
+		}
+		sh.tasks = append(sh.tasks, &task[T]{item: e.item, record: is, first: true})
+	}
+	sh.outcomes = append(sh.outcomes, outcome{was: e.known, is: is})
+}
+
+// vanish settles what was recorded of the page and is no longer there.
+func (r *runner[T]) vanish(sh *sheet[T], scope string) error {
+	there := make(map[string]bool, len(sh.entries))
+	for _, e := range sh.entries {
+		there[e.item.ID] = true
+	}
+	gone := slices.DeleteFunc(slices.Clone(sh.earlier.ids), func(id string) bool { return there[id] })
+	if len(gone) == 0 {
+		return nil
+	}
+	known, err := r.ledger.Items(context.Background(), scope, gone)
+	if err != nil {
+		return fmt.Errorf("everypage: look up what is gone from page %d: %w", sh.at.index, err)
+	}
+	for _, was := range known {
+		if was.State != store.StatePending || was.RunID != sh.page.RunID || was.Page != sh.at.index {
+			continue
+		}
+		is := was
+		is.UpdatedAt = sh.page.At
+		switch {
+		case was.Intent && r.job.AtMostOnce: // never adopted by a page that shows it again
+			is.State, is.Code = store.StateHeld, state.HoldInDoubt
+			is.Detail = "its call was interrupted, and the list no longer has it"
+		case r.job.DropVanished:
+			is.State, is.Code, is.SettledBy = store.StateDropped, state.HoldVanished, sh.page.RunID
+		default:
+			is.State, is.Code = store.StateHeld, state.HoldVanished
+			is.Detail = fmt.Sprintf("page %d was read again and no longer has it", sh.at.index)
+		}
+		sh.outcomes = append(sh.outcomes, outcome{was: was, is: is})
+	}
+	return nil
+}
+
+// cursorSeen reports whether an earlier page was read at the same cursor, where
+// the contract allows that at all.
+func (r *runner[T]) cursorSeen(at position) (bool, error) {
+	if r.list.RepeatLimit == 0 || at.again {
+		return false, nil
+	}
+	_, found, err := r.ledger.PageAt(context.Background(), r.book.current().Receipt.RunID, at.cursor)
+	if err != nil {
+		return false, fmt.Errorf("everypage: look for an earlier page at the same cursor: %w", err)
+	}
+	return found, nil
+}
+
+// write puts the sheet and all that it counts into one commit.
+func (r *runner[T]) write(s step, sh *sheet[T], seen bool) {
+	receipt, page := &s.run.Receipt, &sh.page
+	for _, o := range sh.outcomes {
+		tally(receipt, o.was, o.is)
+		s.change.Items = append(s.change.Items, o.is)
+	}
+	for i := range sh.conflicts {
+		sh.conflicts[i].Seq = s.run.ConflictSeq
+		s.run.ConflictSeq++
+	}
+	s.change.Conflicts, s.change.Page = sh.conflicts, page
+	receipt.DuplicateConflicts += int64(len(sh.conflicts))
+	receipt.InPageDuplicates += sh.copies - sh.earlier.copies
+	without := int64(len(page.Unidentified) - len(sh.earlier.last.Unidentified))
+	receipt.EntriesWithoutID += without
+	receipt.PendingCount += without
+	receipt.EntriesSkipped += int64(page.Skipped - sh.earlier.last.Skipped)
+
+	receipt.CursorIn, receipt.CursorOut = page.Cursor, page.Next
+	receipt.PageIndex, receipt.Pages = page.Index, page.Index+1
+	receipt.FetchedIDsHash, receipt.Digest = page.Hash, page.Digest
+	receipt.LastRequestID = page.RequestID
+	receipt.BoundedFeed = receipt.BoundedFeed || sh.bounded
+	receipt.Vetoes = union(receipt.Vetoes, page.Vetoes)
+	receipt.TerminalObserved = page.End == pager.EndLast && len(receipt.Vetoes) == 0
+	receipt.EndEvidence = ""
+	if page.End == pager.EndLast {
+		receipt.EndEvidence = page.Evidence
+	}
+	if page.Total != nil {
+		r.compareTotal(s, *page.Total)
+	}
+
+	s.run.Revision = page.Revision
+	s.run.Fetching = -1
+	switch {
+	case r.crashed && sh.at.again:
+		s.run.Careful = sh.at.index
+	case s.run.Careful != sh.at.index:
+		s.run.Careful = -1
+	}
+	if seen && sh.newIDs == 0 {
+		s.run.Repeats++
+	} else {
+		s.run.Repeats = 0
+	}
+}
+
+// compareTotal cross-checks the size of the list that the API reports. It is
+// never an end; for a walk by number a change can mean that items were missed.
+func (r *runner[T]) compareTotal(s step, total int64) {
+	receipt := &s.run.Receipt
+	if receipt.ReportedTotal == nil {
+		receipt.ReportedTotal = &state.ReportedTotal{First: total, Last: total}
+		return
+	}
+	before := receipt.ReportedTotal.Last
+	if total == before {
+		return
+	}
+	receipt.ReportedTotal = &state.ReportedTotal{First: receipt.ReportedTotal.First, Last: total}
+	byNumber := r.list.Style == pager.StyleOffset || r.list.Style == pager.StylePage
+	harmless := !byNumber || total > before && r.list.Order == pager.OrderStableAscending
+	code := state.NoteTotalChanged
+	if !harmless {
+		code = state.CodeListShifted
+		contradict(receipt, code)
+	}
+	s.note(state.Reason{
+		Code: code, PageIndex: receipt.PageIndex,
+		Detail: fmt.Sprintf("the reported total went from %d to %d", before, total),
+	})
+}
+
+// union returns a with what b adds, in a slice of its own.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, text := range b {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
