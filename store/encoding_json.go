@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -146,10 +147,10 @@ func appendUnprintable(dst []byte, texts []*string) []byte {
 			n++
 		}
 	}
-	dst = binary.AppendUvarint(dst, uint64(n)) //nolint:gosec // a count
+	dst = binary.AppendUvarint(dst, uint64(n))
 	for i, text := range texts {
 		if !utf8.ValidString(*text) {
-			dst = appendString(binary.AppendUvarint(dst, uint64(i)), *text) //nolint:gosec // an index
+			dst = appendString(binary.AppendUvarint(dst, uint64(i)), *text)
 		}
 	}
 	return dst
@@ -195,7 +196,7 @@ func (d *decoder) json(value any) error {
 	dec.DisallowUnknownFields()
 	strict := dec.Decode(value)
 	if strict == nil {
-		if _, err := dec.Token(); err != io.EOF { //nolint:errorlint // Token returns io.EOF itself
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%w: a %s record has bytes after its end", ErrCorrupt, d.what)
 		}
 		return nil

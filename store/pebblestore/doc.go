@@ -1,0 +1,33 @@
+// Package pebblestore keeps a ledger in a folder of the local disk, in Pebble.
+// It is the default store of everypage.
+//
+// # The folder
+//
+//	everypage.ledger   the marker: the version of the ledger's format
+//	db/                the records
+//	receipts/          a mirror of each job's newest receipt, for people
+//
+// One process at a time has a ledger open; a second one is refused at once. The
+// lock belongs to the process and ends with it, so a killed one leaves nothing
+// to clear away. On Unix, a process that opens and closes the file db/LOCK itself,
+// as one that copies the folder does, releases its own lock: copy a ledger that
+// no process has open.
+//
+// # Durability
+//
+// A commit that returned nil survives a crash of the machine, and a crash leaves
+// a prefix of what was committed. Commits of several goroutines share one sync.
+//
+// # When the disk fails
+//
+// After a write or a sync that failed nobody knows what is on the disk. The
+// store then refuses everything with store.ErrFailed, the process goes on, and
+// the ledger can be opened again, in this process too, once the disk is well.
+// What waited on the disk at that moment is given up: a few goroutines and the
+// memory of the failed store stay behind until the process ends.
+//
+// # Compatibility
+//
+// The layout of the records is persisted; the marker's version counts its
+// changes. A build reads every version up to its own.
+package pebblestore

@@ -1,0 +1,284 @@
+package pebblestore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/everypage-go/everypage/store"
+)
+
+// databaseFormat is the version of Pebble's files. From 21 on a log is written
+// so that a flipped bit in its middle is told from its end; before, it was
+// silent loss. 24 is the newest that this Pebble knows, and adds checksums to
+// the footers of tables.
+const databaseFormat = pebble.FormatValueSeparation
+
+// Store is a ledger in a folder. Its methods may be called from several
+// goroutines.
+type Store struct {
+	dir      string
+	options  Options
+	disk     *disk
+	database *pebble.DB
+	lock     *pebble.Lock
+
+	// mu is held for reading by each use of the database, and for writing by
+	// Close. closed is guarded by it.
+	mu     sync.RWMutex
+	closed bool
+	close  func() error
+
+	// damage is set once something that was read is damaged. Such a ledger takes
+	// no more commits.
+	damage atomic.Pointer[error]
+
+	writer writer
+	mirror *mirror
+	holds  holds
+	scans  openScans
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the ledger in a folder, and makes it if there is none: the folder
+// must then be empty or not exist.
+//
+// Its errors are of type *store.Error. They wrap store.ErrLocked if a process,
+// this one included, has the ledger open; store.ErrVersion if a newer version
+// wrote it; store.ErrCorrupt if it is damaged; store.ErrFailed if the disk did
+// not take a write.
+func Open(dir string, opts *Options) (*Store, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, fault("open", dir, err)
+	}
+	s := &Store{options: opts.withDefaults()}
+	s.disk = newDisk(s.options.FS)
+	s.dir = dir
+	if err := s.openFolder(opts == nil || opts.FS == nil); err != nil {
+		return nil, fault("open", s.dir, err)
+	}
+	s.close = sync.OnceValue(s.shut)
+	return s, nil
+}
+
+// openFolder looks at the folder, locks it and opens the ledger in it.
+func (s *Store) openFolder(onDisk bool) (err error) {
+	if s.dir == "" {
+		return errors.New("no folder was given")
+	}
+	folder := folder{fs: s.options.FS, path: s.dir}
+	found, err := folder.look()
+	if err != nil {
+		return err
+	}
+	if found == folderFresh {
+		if err := folder.begin(); err != nil {
+			return err
+		}
+	}
+	if onDisk {
+		if s.dir, err = realPath(s.dir); err != nil {
+			return err
+		}
+		folder.path = s.dir
+	}
+	if s.lock, err = folder.acquire(s.disk); err != nil {
+		return err
+	}
+	if err := s.openLocked(folder); err != nil {
+		// Whatever Pebble left running stays away from the folder.
+		s.disk.fail(err)
+		s.disk.seal()
+		return err
+	}
+	return nil
+}
+
+// openLocked opens the ledger in a folder that is locked.
+func (s *Store) openLocked(folder folder) error {
+	// Another process may have made the ledger since the first look.
+	found, err := folder.look()
+	if err != nil {
+		return err
+	}
+	if found == folderFresh {
+		if err := folder.clear(); err != nil {
+			return err
+		}
+	}
+	if err := s.openDatabase(found == folderReady); err != nil {
+		return err
+	}
+	if found == folderFresh {
+		if err := folder.finish(s.options.Now()); err != nil {
+			return errors.Join(err, s.closeDatabase())
+		}
+	}
+	folder.tidy()
+	if err := s.start(); err != nil {
+		return errors.Join(err, s.closeDatabase())
+	}
+	s.disk.patience.Store(tablePatience)
+	return nil
+}
+
+// openDatabase opens Pebble in a goroutine of its own: one that Pebble parks
+// does not take the caller with it, and a panic over damaged files is an error.
+func (s *Store) openDatabase(mustExist bool) error {
+	type opened struct {
+		database *pebble.DB
+		err      error
+	}
+	result := make(chan opened, 1)
+	go func() {
+		var o opened
+		defer func() {
+			if r := recover(); r != nil {
+				o = opened{err: fmt.Errorf("%w: %v", store.ErrCorrupt, r)}
+			}
+			result <- o
+		}()
+		o.database, o.err = pebble.Open(databasePath(s.disk, s.dir), s.pebbleOptions(mustExist))
+	}()
+	select {
+	case o := <-result:
+		s.database = o.database
+		return s.judgeOpen(o.err)
+	case <-s.disk.failed:
+		return s.failure()
+	}
+}
+
+func (s *Store) pebbleOptions(mustExist bool) *pebble.Options {
+	return &pebble.Options{
+		FS:                 s.disk,
+		Lock:               s.lock,
+		Logger:             pebbleLogger{logger: s.options.Logger, disk: s.disk},
+		EventListener:      s.listener(),
+		FormatMajorVersion: databaseFormat,
+		CacheSize:          s.options.CacheSize,
+		MemTableSize:       s.options.MemTableSize,
+		ErrorIfNotExists:   mustExist,
+	}
+}
+
+// listener hears of damage, which by default would end the process.
+func (s *Store) listener() *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			s.options.Logger.Warn("the ledger's database had an error", "path", s.dir, "error", err)
+		},
+		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			s.options.Logger.Error("the ledger is damaged", "path", s.dir, "file", info.Path, "error", info.Details)
+			s.noteDamage(fmt.Errorf("%w: %s", store.ErrCorrupt, info))
+		},
+		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
+			s.options.Logger.Warn("commits wait for the disk", "path", s.dir, "reason", info.Reason)
+		},
+	}
+}
+
+func (s *Store) noteDamage(err error) { s.damage.CompareAndSwap(nil, &err) }
+
+// judgeOpen says what an error of Pebble's open means. Pebble has few typed
+// errors there: what is neither the disk's nor a permission is damage.
+func (s *Store) judgeOpen(err error) error {
+	var path *fs.PathError
+	switch {
+	case err == nil, errors.Is(err, store.ErrCorrupt):
+		return err
+	case isPermission(err), isDisk(err):
+		return err
+	case errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+}
+
+// failure is the error of a store whose disk failed.
+func (s *Store) failure() error {
+	return fmt.Errorf("%w: %w", store.ErrFailed, s.disk.cause)
+}
+
+// start reads where the ledger stands and starts the goroutines.
+func (s *Store) start() error {
+	next, err := s.nextSequence()
+	if err != nil {
+		return err
+	}
+	s.holds.jobs = make(map[string]struct{})
+	s.scans.open = make(map[*scan]struct{})
+	s.startWriter(next)
+	if !s.options.NoMirror {
+		s.mirror = startMirror(s)
+	}
+	return nil
+}
+
+// Close releases the ledger. It waits for commits that are under way, and ends
+// scans that are. Closing again returns what the first call returned. It returns
+// an error that wraps store.ErrFailed if the disk failed.
+func (s *Store) Close() error { return s.close() }
+
+func (s *Store) shut() error {
+	s.mu.Lock()
+	s.closed = true
+	close(s.writer.queue)
+	if !s.disk.hasFailed() {
+		s.scans.release()
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.writer.done:
+	case <-s.disk.failed:
+	}
+	if s.mirror != nil {
+		s.mirror.stop()
+	}
+	err := s.closeDatabase()
+	s.disk.seal()
+	return fault("close", s.dir, err)
+}
+
+// closeDatabase closes Pebble, unless the disk failed or fails while it does.
+//
+// It writes what is only in the log to a table first. A table has a checksum
+// over every byte; a flipped bit in the last 32 KiB of a log, or a log that
+// somebody deleted, would be a shorter ledger and no error.
+func (s *Store) closeDatabase() error {
+	if s.disk.hasFailed() {
+		return s.failure()
+	}
+	closed := make(chan error, 1)
+	s.disk.patience.Store(openingPatience)
+	flush := s.writer.wrote
+	go func() {
+		var err error
+		if flush {
+			err = s.database.Flush()
+		}
+		closed <- errors.Join(err, s.database.Close())
+	}()
+	select {
+	case err := <-closed:
+		return err
+	case <-s.disk.failed:
+		return s.failure()
+	}
+}
+
+// usable returns why the store cannot be used, if it cannot. The caller holds mu.
+func (s *Store) usable() error {
+	switch {
+	case s.closed:
+		return store.ErrClosed
+	case s.disk.hasFailed():
+		return s.failure()
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package pebblestore
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options tune a store. A nil *Options is valid.
+type Options struct {
+	// FS is where the folder lives. With another FS than the disk there is no
+	// mirror of the receipts. Defaults to the disk.
+	FS vfs.FS
+	// Logger is told what goes wrong beside a call, and at debug level what
+	// Pebble does. Defaults to none.
+	Logger *slog.Logger
+	// Now is the clock for the instants that the store itself writes down.
+	// Defaults to time.Now.
+	Now func() time.Time
+	// NoMirror leaves the folder receipts alone. Defaults to false.
+	NoMirror bool
+	// MirrorInterval is the least time between two writes of one job's mirrored
+	// receipt while its status stays the same. Defaults to one second.
+	MirrorInterval time.Duration
+	// CacheSize is the memory for what was read, in bytes. Defaults to 8 MiB.
+	CacheSize int64
+	// MemTableSize is the memory for what was written and is not yet in a table,
+	// in bytes; a process holds up to twice as much. Defaults to 4 MiB.
+	MemTableSize uint64
+}
+
+// Validate reports everything that is wrong with the options.
+func (o *Options) Validate() error {
+	if o == nil {
+		return nil
+	}
+	var problems []error
+	if o.MirrorInterval < 0 {
+		problems = append(problems, errors.New("MirrorInterval is negative"))
+	}
+	if o.CacheSize < 0 {
+		problems = append(problems, errors.New("CacheSize is negative"))
+	}
+	if o.MemTableSize != 0 && o.MemTableSize < 64<<10 || o.MemTableSize > 1<<30 {
+		problems = append(problems, errors.New("MemTableSize is not between 64 KiB and 1 GiB"))
+	}
+	return errors.Join(problems...)
+}
+
+// withDefaults returns a copy in which every field is set.
+func (o *Options) withDefaults() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.FS == nil {
+		out.FS = vfs.Default
+	} else {
+		out.NoMirror = true
+	}
+	if out.Logger == nil {
+		out.Logger = slog.New(slog.DiscardHandler)
+	}
+	if out.Now == nil {
+		out.Now = time.Now //nolint:forbidigo // the default clock
+	}
+	if out.MirrorInterval == 0 {
+		out.MirrorInterval = time.Second
+	}
+	if out.CacheSize == 0 {
+		out.CacheSize = 8 << 20
+	}
+	if out.MemTableSize == 0 {
+		out.MemTableSize = 4 << 20
+	}
+	return out
+}

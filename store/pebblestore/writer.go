@@ -1,0 +1,366 @@
+package pebblestore
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
+)
+
+const (
+	// groupChanges and groupBytes bound what shares one sync, so that a group
+	// stays well below a memtable.
+	groupChanges = 512
+	groupBytes   = 1 << 20
+	// cacheEntries bounds what the writer remembers; past it, it starts over.
+	cacheEntries = 4096
+)
+
+// writer is the one goroutine that writes. It takes whatever waits, writes it
+// with one sync and answers everyone; it never waits for a group to fill.
+type writer struct {
+	queue chan *prepared
+	done  chan struct{}
+
+	// What follows belongs to the goroutine.
+	next uint64               // the number of the next run that begins
+	runs map[string]runEntry  // what the ledger says about runs
+	held map[string]heldScope // which scopes have held items
+	// wrote says that something was committed. Close reads it after the end of
+	// the goroutine.
+	wrote bool
+}
+
+// runEntry is what the writer must know of a run to move its keys.
+type runEntry struct {
+	exists bool
+	header runHeader
+	job    string
+	status state.Status
+}
+
+// heldScope says whether a scope may have held items. Most have none, and then
+// settling an item needs no look.
+type heldScope bool
+
+func (s *Store) startWriter(next uint64) {
+	s.writer = writer{
+		queue: make(chan *prepared, groupChanges),
+		done:  make(chan struct{}),
+		next:  next,
+		runs:  make(map[string]runEntry),
+		held:  make(map[string]heldScope),
+	}
+	go s.write()
+}
+
+func (s *Store) write() {
+	defer close(s.writer.done)
+	for first := range s.writer.queue {
+		s.commitGroup(s.collect(first))
+	}
+}
+
+// collect takes what waits behind the first change.
+func (s *Store) collect(first *prepared) []*prepared {
+	group := []*prepared{first}
+	size := first.batch.Len()
+	for len(group) < groupChanges && size < groupBytes {
+		select {
+		case p, ok := <-s.writer.queue:
+			if !ok {
+				return group
+			}
+			group = append(group, p)
+			size += p.batch.Len()
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// group is a batch under construction, with what it will change in what the
+// writer remembers.
+type group struct {
+	batch   *pebble.Batch
+	next    uint64
+	runs    map[string]runEntry
+	held    map[string]bool // by key: the place in the hold queue after the group
+	scopes  map[string]heldScope
+	members []*prepared
+}
+
+func (s *Store) commitGroup(changes []*prepared) {
+	g := &group{
+		next:   s.writer.next,
+		runs:   make(map[string]runEntry),
+		held:   make(map[string]bool),
+		scopes: make(map[string]heldScope),
+	}
+	for _, p := range changes {
+		if err := s.add(g, p); err != nil {
+			if s.disk.hasFailed() {
+				return // a batch that does not take a record is no longer sound
+			}
+			p.answer <- errors.Join(err, p.batch.Close())
+			continue
+		}
+		g.members = append(g.members, p)
+	}
+	if len(g.members) == 0 {
+		return
+	}
+	s.writer.wrote = true
+	err := s.database.Apply(g.batch, pebble.Sync)
+	err = errors.Join(err, g.batch.Close())
+	if err != nil {
+		// Pebble's own answer to this is to end the process.
+		s.disk.fail(err)
+	}
+	if s.disk.hasFailed() {
+		return // the callers hear of it from the disk
+	}
+	s.remember(g)
+	for _, p := range g.members {
+		p.answer <- nil
+	}
+	s.tellMirror(g)
+}
+
+// add puts a change into the group. All that can go wrong does so before the
+// first write to the batch, so that a change is in it as a whole or not at all.
+func (s *Store) add(g *group, p *prepared) error {
+	entry, err := s.entry(g, p.run.id)
+	switch {
+	case err != nil:
+		return err
+	case p.begin && entry.exists:
+		return fmt.Errorf("run %q is %w", p.run.id, store.ErrExists)
+	case !p.begin && !entry.exists:
+		return fmt.Errorf("run %q is %w", p.run.id, store.ErrNotFound)
+	}
+	var other runEntry
+	if p.also != nil {
+		if other, err = s.entry(g, p.also.id); err != nil {
+			return err
+		}
+		if !other.exists {
+			return fmt.Errorf("run %q is %w", p.also.id, store.ErrNotFound)
+		}
+	}
+	moves, err := s.moves(g, p.items)
+	if err != nil {
+		return err
+	}
+
+	// The first change's batch becomes the group's; a change that comes alone is
+	// not copied.
+	if g.batch == nil {
+		g.batch = p.batch
+	} else if err := errors.Join(g.batch.Apply(p.batch, nil), p.batch.Close()); err != nil {
+		return s.broken(err)
+	}
+	if err := g.place(moves); err != nil {
+		return s.broken(err)
+	}
+	if err := g.put(&p.run, entry); err != nil {
+		return s.broken(err)
+	}
+	if p.also != nil {
+		if err := g.put(p.also, other); err != nil {
+			return s.broken(err)
+		}
+	}
+	return nil
+}
+
+// broken gives the store up: a batch in memory that does not take a record holds
+// half a change.
+func (s *Store) broken(err error) error {
+	s.disk.fail(err)
+	return s.failure()
+}
+
+// entry returns what is known of a run, within the group first.
+func (s *Store) entry(g *group, runID string) (runEntry, error) {
+	if entry, ok := g.runs[runID]; ok {
+		return entry, nil
+	}
+	if entry, ok := s.writer.runs[runID]; ok {
+		return entry, nil
+	}
+	header, run, err := s.loadRun(runID)
+	if errors.Is(err, store.ErrNotFound) {
+		return runEntry{}, nil
+	}
+	if err != nil {
+		return runEntry{}, err
+	}
+	return runEntry{exists: true, header: header, job: run.Receipt.Job, status: run.Receipt.Status}, nil
+}
+
+// heldMove is an item that comes to the hold queue or leaves it.
+type heldMove struct {
+	scope string
+	key   string
+	held  bool
+}
+
+// moves finds out which items change their place in the hold queue.
+func (s *Store) moves(g *group, items []placedItem) ([]heldMove, error) {
+	var moves []heldMove
+	fresh := make(map[string]bool) // scopes that this change brings their first held item
+	for _, item := range items {
+		if !item.held && !fresh[item.scope] {
+			may, err := s.mayHold(g, item.scope)
+			if err != nil {
+				return nil, err
+			}
+			if !may {
+				continue
+			}
+		}
+		fresh[item.scope] = fresh[item.scope] || item.held
+		key := string(textKey(keyHeld, item.scope, item.id))
+		if !item.held {
+			is, err := s.isHeld(g, key, moves)
+			if err != nil {
+				return nil, err
+			}
+			if !is {
+				continue
+			}
+		}
+		moves = append(moves, heldMove{scope: item.scope, key: key, held: item.held})
+	}
+	return moves, nil
+}
+
+func (s *Store) mayHold(g *group, scope string) (heldScope, error) {
+	if may, ok := g.scopes[scope]; ok {
+		return may, nil
+	}
+	if may, ok := s.writer.held[scope]; ok {
+		return may, nil
+	}
+	prefix := partKey(keyHeld, scope)
+	it, err := s.database.NewIter(bounds(prefix))
+	if err != nil {
+		return false, err
+	}
+	may := heldScope(it.First())
+	if err := it.Close(); err != nil {
+		return false, err
+	}
+	g.scopes[scope] = may
+	return may, nil
+}
+
+// isHeld reports whether a key is in the hold queue, after the moves so far.
+func (s *Store) isHeld(g *group, key string, moves []heldMove) (bool, error) {
+	for _, move := range slices.Backward(moves) {
+		if move.key == key {
+			return move.held, nil
+		}
+	}
+	if held, ok := g.held[key]; ok {
+		return held, nil
+	}
+	_, closer, err := s.database.Get([]byte(key))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, closer.Close()
+}
+
+func (g *group) place(moves []heldMove) error {
+	for _, move := range moves {
+		g.held[move.key] = move.held
+		var err error
+		if move.held {
+			g.scopes[move.scope] = true
+			err = g.batch.Set([]byte(move.key), nil, nil)
+		} else {
+			err = g.batch.Delete([]byte(move.key), nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a run, its transitions and the keys that lead to it.
+func (g *group) put(r *preparedRun, before runEntry) error {
+	after := runEntry{exists: true, header: before.header, job: r.job, status: r.status}
+	if !before.exists {
+		after.header = runHeader{seq: g.next}
+		g.next++
+		if err := g.batch.Set(begunKey(after.header.seq), []byte(r.id), nil); err != nil {
+			return err
+		}
+	}
+	for _, event := range r.events {
+		if err := g.batch.Set(numberKey(keyEvent, r.id, after.header.events), event, nil); err != nil {
+			return err
+		}
+		after.header.events++
+	}
+	if err := g.move(keyJob, before.exists, before.job, after.job, after.header.seq, r.id); err != nil {
+		return err
+	}
+	if err := g.move(keyStatus, before.exists, string(before.status), string(after.status), after.header.seq, r.id); err != nil {
+		return err
+	}
+	r.notable = r.notable || !before.exists || before.status != after.status
+	g.runs[r.id] = after
+	return g.batch.Set(runKey(r.id), append(after.header.append(nil), r.record...), nil)
+}
+
+// move makes an index follow a run from one text to another.
+func (g *group) move(kind byte, existed bool, before, after string, seq uint64, runID string) error {
+	if existed && before == after {
+		return nil
+	}
+	if existed {
+		if err := g.batch.Delete(numberKey(kind, before, newestFirst(seq)), nil); err != nil {
+			return err
+		}
+	}
+	return g.batch.Set(numberKey(kind, after, newestFirst(seq)), []byte(runID), nil)
+}
+
+// remember takes over what the group made durable.
+func (s *Store) remember(g *group) {
+	w := &s.writer
+	w.next = g.next
+	if len(w.runs)+len(g.runs) > cacheEntries {
+		clear(w.runs)
+	}
+	if len(w.held)+len(g.scopes) > cacheEntries {
+		clear(w.held)
+	}
+	maps.Copy(w.runs, g.runs)
+	maps.Copy(w.held, g.scopes)
+}
+
+func (s *Store) tellMirror(g *group) {
+	if s.mirror == nil {
+		return
+	}
+	for _, p := range g.members {
+		s.mirror.changed(p.run.job, p.run.notable)
+		if p.also != nil {
+			s.mirror.changed(p.also.job, p.also.notable)
+		}
+	}
+}
