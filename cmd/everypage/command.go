@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// streams are where a command reads from and writes to.
+type streams struct {
+	out io.Writer
+	err io.Writer
+	// interactive says that err is a terminal that a person looks at.
+	interactive bool
+}
+
+func terminal() streams {
+	return streams{out: os.Stdout, err: os.Stderr, interactive: isTerminal(os.Stderr)}
+}
+
+// execute runs a command line and returns its exit code. An error is printed
+// here, once.
+func execute(ctx context.Context, std streams, args []string) int {
+	root := newRoot(std) //nolint:contextcheck // cobra hands the context to each command
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if text := describe(err); text != "" {
+		_, _ = fmt.Fprintln(std.err, text) // there is nowhere else to say it
+	}
+	return codeOf(err)
+}
+
+func newRoot(std streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "everypage",
+		Short: "Walk every page of a list API, settle every item once, and prove it",
+		Long: `everypage walks a list API to the end that the API itself declares, settles every
+item once, comes back safely after any stop, and leaves a receipt.
+
+Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
+70 internal failure, 75 paused or in use: run the same command again.`,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              noCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	root.SetVersionTemplate("everypage {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%v; see %q", err, cmd.CommandPath()+" --help")
+	})
+	root.AddCommand(
+		newRun(std), newRuns(std), newShow(std), newItems(std), newEvents(std),
+		newRetry(std), newAccept(std), newSupersede(std),
+		newContracts(std), newDemo(std), newDemoRun(std),
+	)
+	return root
+}
+
+// noCommand is the check of a root that got words which are no command.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usagef("there is no command %q; see %q", args[0], cmd.CommandPath()+" --help")
+}
+
+// exactly is the check of a command that takes a number of arguments, which it
+// names.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		if len(names) == 0 {
+			return usagef("%s takes no argument, and %q was given", cmd.CommandPath(), args[0])
+		}
+		return usagef("%s needs %s, and nothing else beside its flags", cmd.CommandPath(), strings.Join(names, " and "))
+	}
+}
+
+// version is the module's version, as the build recorded it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

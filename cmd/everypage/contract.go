@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/everypage-go/everypage/adapters"
+)
+
+// loadContract returns the contract with a name, or the one in a file. A name has
+// neither a slash nor the ending of a file.
+func loadContract(name string) (adapters.Contract, error) {
+	if !isFile(name) {
+		return adapters.Named(name)
+	}
+	data, err := os.ReadFile(name) //nolint:gosec // the file that the caller named
+	if err != nil {
+		return adapters.Contract{}, usagef("--contract: %w", err)
+	}
+	contract, err := adapters.Parse(data)
+	if err != nil {
+		return adapters.Contract{}, usagef("--contract %s: %w", name, err)
+	}
+	return contract, nil
+}
+
+func isFile(name string) bool {
+	return strings.ContainsAny(name, `/\`) || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))
+}
+
+func newContracts(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "contracts",
+		Short: "List the contracts that come with everypage",
+		Long: `List the contracts that come with everypage. A contract says how one API's lists
+are paginated, and what the one thing is that counts as the end.
+
+"everypage contracts show NAME" prints one as YAML: the start of a contract of
+your own, for --contract FILE.yaml.`,
+		Args: exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+			for _, c := range adapters.Builtin() {
+				_, _ = fmt.Fprintf(table, "%s\t%s\n", c.Name, c.Doc) // Flush tells
+			}
+			return table.Flush()
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "show NAME",
+		Short: "Print a contract as YAML",
+		Args:  exactly("a contract's name"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			contract, err := adapters.Named(args[0])
+			if _, unknown := errors.AsType[*adapters.UnknownContractError](err); unknown {
+				return &exitError{exitNotFound, err}
+			}
+			if err != nil {
+				return err
+			}
+			document, err := contract.Document()
+			if err != nil {
+				return err
+			}
+			_, err = std.out.Write(document)
+			return err
+		},
+	})
+	return cmd
+}

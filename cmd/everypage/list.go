@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
+)
+
+// row is one line of a listing: its cells, and the same as JSON.
+type row struct {
+	cells []string
+	value any
+}
+
+// newListing returns a command that lists something of a ledger, as a table or as
+// JSON lines.
+func newListing(std streams, cmd *cobra.Command, head []string, list func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error) *cobra.Command {
+	var asJSON bool
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON lines")
+	cmd.DisableFlagsInUseLine = true
+	ledger := ledgerFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		dir, err := ledger()
+		if err != nil {
+			return err
+		}
+		return readLedger(cmd.Context(), dir, func(ledger store.Store) error {
+			if asJSON {
+				encoder := json.NewEncoder(std.out)
+				encoder.SetEscapeHTML(false)
+				return list(cmd.Context(), ledger, args, func(r row) error { return encoder.Encode(r.value) })
+			}
+			table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+			if err := printRow(table, head); err != nil {
+				return err
+			}
+			err := list(cmd.Context(), ledger, args, func(r row) error { return printRow(table, r.cells) })
+			if err != nil {
+				return err
+			}
+			return table.Flush()
+		})
+	}
+	return cmd
+}
+
+func printRow(out io.Writer, cells []string) error {
+	for i, cell := range cells {
+		cells[i] = oneLine(cell)
+	}
+	_, err := fmt.Fprintln(out, strings.Join(cells, "\t"))
+	return err
+}
+
+// oneLine keeps what an API or a handler said from breaking a table, or a
+// terminal: it quotes whatever is not plainly printable.
+func oneLine(text string) string {
+	const longest = 160
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	if quoted := strconv.Quote(text); quoted[1:len(quoted)-1] != text && strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 {
+		return quoted
+	}
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// oneOf is the check of a flag that is empty or one of some words.
+func oneOf[S ~string](flag string, given S, known []S) error {
+	if given == "" || slices.Contains(known, given) {
+		return nil
+	}
+	words := make([]string, len(known))
+	for i, k := range known {
+		words[i] = string(k)
+	}
+	return usagef("--%s %q is none of %s", flag, given, strings.Join(words, ", "))
+}
+
+func newRuns(std streams) *cobra.Command {
+	var job, status string
+	cmd := &cobra.Command{Use: "runs --ledger DIR", Short: "List runs, the newest first", Args: exactly()}
+	cmd.Flags().StringVar(&job, "job", "", "only runs of the job with this `name`")
+	cmd.Flags().StringVar(&status, "status", "", "only runs with this `status`: running, paused, complete or needs_review")
+	cmd.PreRunE = func(*cobra.Command, []string) error { return oneOf("status", state.Status(status), state.Statuses()) }
+	head := []string{"RUN", "JOB", "STATUS", "REASON", "PAGES", "DONE", "PENDING", "HELD", "UPDATED"}
+	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, _ []string, add func(row) error) error {
+		for run, err := range ledger.Runs(ctx, store.RunFilter{Job: job, Status: state.Status(status)}) {
+			if err != nil {
+				return err
+			}
+			r := run.Receipt.Redacted()
+			reason := ""
+			if r.Reason != nil {
+				reason = string(r.Reason.Code)
+			}
+			if r.SupersededBy != "" {
+				reason = "superseded by " + r.SupersededBy
+			}
+			err := add(row{value: r, cells: []string{
+				r.RunID, r.Job, string(r.Status), reason, strconv.Itoa(r.Pages), count(r.ProcessedUnique), count(r.PendingCount), count(r.HeldCount), instant(r.UpdatedAt),
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// itemLine is an item as JSON shows it.
+type itemLine struct {
+	ID        string          `json:"id"`
+	Key       string          `json:"key"`
+	State     string          `json:"state"`
+	Page      int             `json:"page_index"`
+	Attempts  int             `json:"attempts"`
+	SettledBy string          `json:"settled_by,omitempty"`
+	Code      string          `json:"code,omitempty"`
+	Detail    string          `json:"detail,omitempty"`
+	UpdatedAt time.Time       `json:"updated_at,omitzero"`
+	Payload   json.RawMessage `json:"payload,omitempty"`
+}
+
+func newItems(std streams) *cobra.Command {
+	var only string
+	cmd := &cobra.Command{
+		Use: "items RUN|JOB --ledger DIR", Short: "List a run's items, in the order in which they were met",
+		Args: exactly("a run's ID or a job's name"),
+	}
+	cmd.Flags().StringVar(&only, "state", "", "only items in this `state`: pending, done, held, deferred or dropped")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		var states []string
+		for s := store.StatePending; s <= store.StateDropped; s++ {
+			states = append(states, s.String())
+		}
+		return oneOf("state", only, states)
+	}
+	head := []string{"ITEM", "STATE", "PAGE", "ATTEMPTS", "UPDATED", "CODE", "DETAIL"}
+	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error {
+		run, err := findRun(ctx, ledger, args[0])
+		if err != nil {
+			return err
+		}
+		for item, err := range everypage.Items(ctx, ledger, run.Receipt.RunID) {
+			if err != nil {
+				return err
+			}
+			if only != "" && item.State.String() != only {
+				continue
+			}
+			line := itemLine{
+				ID: item.ID, Key: everypage.Key(run.Scope, item.ID, run.Receipt.Action), State: item.State.String(), Page: item.Page,
+				Attempts: item.Attempts, SettledBy: item.SettledBy, Code: string(item.Code), Detail: item.Detail, UpdatedAt: item.UpdatedAt,
+			}
+			if json.Valid(item.Payload) {
+				line.Payload = item.Payload
+			}
+			err := add(row{value: line, cells: []string{
+				item.ID, line.State, strconv.Itoa(item.Page), strconv.Itoa(item.Attempts), instant(item.UpdatedAt), line.Code, item.Detail,
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// eventLine is a transition as JSON shows it.
+type eventLine struct {
+	At     time.Time     `json:"at"`
+	Event  state.Event   `json:"event"`
+	From   state.Status  `json:"from,omitempty"`
+	To     state.Status  `json:"to"`
+	Who    string        `json:"who,omitempty"`
+	Reason *state.Reason `json:"reason,omitempty"`
+}
+
+func newEvents(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "events RUN|JOB --ledger DIR", Short: "List what happened to a run, in order",
+		Args: exactly("a run's ID or a job's name"),
+	}
+	head := []string{"AT", "EVENT", "FROM", "TO", "WHO", "REASON", "DETAIL"}
+	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error {
+		run, err := findRun(ctx, ledger, args[0])
+		if err != nil {
+			return err
+		}
+		for t, err := range ledger.Events(ctx, run.Receipt.RunID) {
+			if err != nil {
+				return err
+			}
+			line := eventLine{At: t.At, Event: t.Event, From: t.From, To: t.To, Who: t.Who}
+			if t.Reason.Code != "" || t.Reason.Detail != "" {
+				line.Reason = &t.Reason
+			}
+			err := add(row{value: line, cells: []string{
+				instant(t.At), string(t.Event), string(t.From), string(t.To), t.Who, string(t.Reason.Code), t.Reason.Detail,
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
