@@ -10,7 +10,8 @@ import (
 )
 
 // Items returns the items of a run in the order in which they were met, each
-// once, and then what the run owes from its predecessors and has not met.
+// once; then what the run settled of its predecessors' items and has not met;
+// and then what it owes from them and has not met.
 func Items(ctx context.Context, ledger store.Reader, runID string) iter.Seq2[store.Item, error] {
 	return func(yield func(store.Item, error) bool) {
 		run, err := ledger.Run(ctx, runID)
@@ -18,7 +19,10 @@ func Items(ctx context.Context, ledger store.Reader, runID string) iter.Seq2[sto
 			yield(store.Item{}, fmt.Errorf("everypage: run %s: %w", runID, err))
 			return
 		}
-		if !metItems(ctx, ledger, run, yield) || run.Receipt.SupersededBy != "" || run.Receipt.Status == state.Complete {
+		if !metItems(ctx, ledger, run, yield) || !settledUnmet(ctx, ledger, run, yield) {
+			return
+		}
+		if run.Receipt.SupersededBy != "" || run.Receipt.Status == state.Complete {
 			return
 		}
 		for item, err := range ledger.Held(ctx, run.Scope) {
@@ -57,6 +61,26 @@ func metItems(ctx context.Context, ledger store.Reader, run store.Run, yield fun
 			if !yield(item, nil) {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// settledUnmet yields the items that the run settled and that were met last by
+// one of its predecessors: retried from their stored bytes, written off or
+// dropped.
+func settledUnmet(ctx context.Context, ledger store.Reader, run store.Run, yield func(store.Item, error) bool) bool {
+	for older := run; older.Receipt.Supersedes != ""; {
+		var err error
+		if older, err = ledger.Run(ctx, older.Receipt.Supersedes); err != nil {
+			yield(store.Item{}, fmt.Errorf("everypage: run %s: read its predecessor: %w", run.Receipt.RunID, err))
+			return false
+		}
+		more := metItems(ctx, ledger, older, func(item store.Item, err error) bool {
+			return err == nil && item.SettledBy != run.Receipt.RunID || yield(item, err)
+		})
+		if !more {
+			return false
 		}
 	}
 	return true

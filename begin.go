@@ -64,7 +64,7 @@ func (j Job[T]) begin(ctx context.Context, ledger store.Reader) (store.Run, erro
 	run := freshRun(runID, j.Name)
 	run.Lineage, run.Scope = runID, runID
 	if j.Once == OnceAJob {
-		run.Scope = "job:" + j.Name // a run ID has no colon
+		run.Scope = jobScope(j.Name)
 		if err := j.mayShareScope(ctx, ledger); err != nil {
 			return store.Run{}, err
 		}
@@ -100,8 +100,10 @@ func freshRun(runID, job string) store.Run {
 // bind gives a run its definition, and fixes its instants.
 func (j Job[T]) bind(ctx context.Context, ledger store.Reader, run *store.Run) error {
 	r, d := &run.Receipt, j.definition()
-	if run.Lineage != r.RunID && r.Action != j.Action {
-		return &DefinitionError{RunID: r.RunID, Differences: []Difference{{Field: "action", Recorded: r.Action, Given: j.Action}}}
+	if run.Lineage != r.RunID {
+		if err := j.sameScope(*run); err != nil {
+			return err
+		}
 	}
 	now := j.Options.Clock.Now()
 	run.Definition = d
@@ -126,6 +128,20 @@ func (j Job[T]) bind(ctx context.Context, ledger store.Reader, run *store.Run) e
 	}
 	return nil
 }
+
+// sameScope returns a [*DefinitionError] if the job's items would not have the
+// keys that they have in the run's lineage.
+func (j Job[T]) sameScope(run store.Run) error {
+	once := OnceARun
+	if run.Scope == jobScope(run.Receipt.Job) {
+		once = OnceAJob
+	}
+	recorded := &store.Definition{Action: run.Receipt.Action, Once: string(once)}
+	return sameDefinition(run.Receipt.RunID, recorded, &store.Definition{Action: j.Action, Once: string(j.Once)})
+}
+
+// jobScope is the scope of a once-a-job job. A run ID has no colon.
+func jobScope(job string) string { return "job:" + job }
 
 // newRunID returns an ID that a person can read and a list can sort: the time,
 // to the second, and 40 random bits.
@@ -164,18 +180,25 @@ func sameDefinition(runID string, recorded, given *store.Definition) error {
 	return &DefinitionError{RunID: runID, Differences: differences}
 }
 
-// pagerFor returns the pager that a run reads its list with: under the contract
-// that it was begun under, and within its window.
+// under returns the job with its list read under the contract that a run was
+// begun under, which an upgrade may have changed since.
+func (j Job[T]) under(run store.Run) (Job[T], error) {
+	document := run.Definition.ContractDocument
+	again, ok := j.Pager.(pager.Rebinder[T])
+	if !ok || document == nil || string(document) == string(j.definition().ContractDocument) {
+		return j, nil
+	}
+	bound, err := again.Rebind(document)
+	if err != nil {
+		return j, fmt.Errorf("everypage: run %s: read the contract that it was begun under: %w", run.Receipt.RunID, err)
+	}
+	j.Pager = bound
+	return j, nil
+}
+
+// pagerFor returns the pager that a run reads its list with: within its window.
 func (j Job[T]) pagerFor(run store.Run) (pager.Pager[T], error) {
 	p := j.Pager
-	document := run.Definition.ContractDocument
-	if again, ok := p.(pager.Rebinder[T]); ok && document != nil && string(document) != string(j.description().ContractDocument) {
-		bound, err := again.Rebind(document)
-		if err != nil {
-			return nil, fmt.Errorf("everypage: run %s: read the contract that it was begun under: %w", run.Receipt.RunID, err)
-		}
-		p = bound
-	}
 	if j.Cutoff != ServerCutoff {
 		return p, nil
 	}

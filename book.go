@@ -130,18 +130,19 @@ func (b *book) commit(edit func(step) error) error {
 	b.mu.Lock()
 	b.run = next
 	b.mu.Unlock()
-	b.tell(next.Receipt, queue, change)
+	b.tell(next.Receipt, change)
 	return nil
 }
 
 // tell lets the observer see what is durable now.
-func (b *book) tell(r state.Receipt, queue []outcome, change store.Change) {
+func (b *book) tell(r state.Receipt, change store.Change) {
 	if change.Page != nil {
 		b.observer.page(r, *change.Page)
 	}
-	for _, o := range queue {
-		if o.is.State != store.StatePending {
-			b.observer.settled(r, o.is)
+	for _, item := range change.Items {
+		inherited := item.State == store.StateDone && item.SettledBy != r.RunID
+		if item.State != store.StatePending && !inherited {
+			b.observer.settled(r, item)
 		}
 	}
 	for _, c := range change.Conflicts {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
 )
 
@@ -89,7 +90,7 @@ func because(r *state.Reason) string {
 	}
 	text := ": " + string(r.Code)
 	if r.Detail != "" {
-		text += ": " + r.Detail
+		text += ": " + pager.RedactText(r.Detail)
 	}
 	if r.RequestID != "" {
 		text += " (request id " + r.RequestID + ")"
@@ -130,7 +131,7 @@ func (e *DefinitionError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "everypage: run %s was begun with another definition:", e.RunID)
 	for _, d := range e.Differences {
-		fmt.Fprintf(&b, " %s was %q and is %q;", d.Field, state.RedactURL(d.Recorded), state.RedactURL(d.Given))
+		fmt.Fprintf(&b, " %s was %q and is %q;", d.Field, pager.RedactURL(d.Recorded), pager.RedactURL(d.Given))
 	}
 	b.WriteString(" go on with the recorded one, or supersede the run")
 	return b.String()

@@ -21,6 +21,7 @@ type task[T any] struct {
 	first   bool      // not called yet by this runner
 	careful bool      // a process died with it, or near it: an intent is durable first
 	ready   time.Time // not to be called earlier
+	doubt   time.Time // since when earlier calls are in doubt, whatever the next one says
 }
 
 // handle calls the handler for every task until all are settled, and waits in
@@ -132,8 +133,8 @@ type result[T any] struct {
 	halt  error // why the run should stop
 }
 
-// later returns what stops the run: of two pauses the one that ends later, and
-// anything else before a pause.
+// later returns what stops the run: of two pauses the one that ends later, a
+// review before a pause, and what is no stop at all before both.
 func later(a, b error) error {
 	var p, q *stop
 	switch {
@@ -141,7 +142,9 @@ func later(a, b error) error {
 		return a
 	case a == nil || !errors.As(b, &q):
 		return b
-	case errors.As(a, &p) && q.until.After(p.until):
+	case !errors.As(a, &p) || p.event == state.EventReview:
+		return a
+	case q.event == state.EventReview || q.until.After(p.until):
 		return b
 	}
 	return a
@@ -156,6 +159,7 @@ func (r *runner[T]) attempt(ctx context.Context, t *task[T]) result[T] {
 	if settled {
 		return result[T]{task: t}
 	}
+	t.doubt = t.record.DoubtSince
 	intent := t.careful || r.job.AtMostOnce
 	if intent {
 		is := t.record
@@ -176,9 +180,8 @@ func (r *runner[T]) attempt(ctx context.Context, t *task[T]) result[T] {
 	return r.judge(ctx, t, err, intent)
 }
 
-// call hands an item to the handler. A panic, or a handler that ends its own
-// goroutine, becomes an error.
-func (r *runner[T]) call(ctx context.Context, t *task[T], intent bool) (err error) {
+// call hands an item to the handler.
+func (r *runner[T]) call(ctx context.Context, t *task[T], intent bool) error {
 	attempt := t.record.Attempts
 	if !intent {
 		attempt++ // an intent has counted it already
@@ -192,6 +195,12 @@ func (r *runner[T]) call(ctx context.Context, t *task[T], intent bool) (err erro
 		item.Raw = r.raw(t.item)
 	}
 	r.book.observer.call(item.RunID, item.ID, attempt)
+	return guarded(func() error { return r.job.Handle(ctx, item) })
+}
+
+// guarded calls what a caller supplied. A panic, or a call that ends its own
+// goroutine, becomes an error.
+func guarded(do func() error) (err error) {
 	done := make(chan struct{})
 	go func() { // of its own, so that runtime.Goexit ends the call and not the run
 		defer close(done)
@@ -201,7 +210,7 @@ func (r *runner[T]) call(ctx context.Context, t *task[T], intent bool) (err erro
 				err = &PanicError{Value: value, Stack: debug.Stack()}
 			}
 		}()
-		err = r.job.Handle(ctx, item)
+		err = do()
 	}()
 	<-done
 	return err
@@ -215,8 +224,14 @@ func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool,
 	if t.record.DoubtSince.IsZero() {
 		return false, nil
 	}
+	died := first && t.record.Intent
 	if first && r.job.Confirm != nil {
-		happened, err := r.job.Confirm(ctx, Key(r.book.current().Scope, t.item.ID, r.job.Action))
+		var happened bool
+		key := Key(r.book.current().Scope, t.item.ID, r.job.Action)
+		err := guarded(func() (err error) {
+			happened, err = r.job.Confirm(ctx, key)
+			return err
+		})
 		if err != nil {
 			t.first = true // asked again before the next call
 			return false, fmt.Errorf("ask whether the effect happened: %w", err)
@@ -226,17 +241,16 @@ func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool,
 			return true, nil
 		}
 		t.record.Intent, t.record.DoubtSince = false, time.Time{}
-		return false, nil
 	}
-	since := t.record.DoubtSince.Format(time.RFC3339)
+	inDoubt, since := !t.record.DoubtSince.IsZero(), t.record.DoubtSince.Format(time.RFC3339)
 	switch age := r.clock.Now().Sub(t.record.DoubtSince); {
-	case first && t.record.Intent && r.job.AtMostOnce:
+	case inDoubt && died && r.job.AtMostOnce:
 		r.hold(t, state.HoldInDoubt, "its call was begun at "+since+" and its outcome is not known", 0)
 		return true, nil
-	case r.job.KeyRetention > 0 && age > r.job.KeyRetention:
+	case inDoubt && r.job.KeyRetention > 0 && age > r.job.KeyRetention:
 		r.hold(t, state.HoldInDoubt, fmt.Sprintf("its outcome is not known since %s, which is longer than keys are kept (%s)", since, r.job.KeyRetention), 0)
 		return true, nil
-	case first && t.record.Intent && t.record.Attempts >= r.job.Options.MaxAttempts:
+	case died && t.record.Attempts >= r.job.Options.MaxAttempts:
 		r.hold(t, state.HoldPoison, fmt.Sprintf("the process died during its call, %d times", t.record.Attempts), 0)
 		return true, nil
 	}
@@ -264,6 +278,7 @@ func (r *runner[T]) judge(ctx context.Context, t *task[T], err error, counted bo
 		if code == "" {
 			code = state.HoldPermanent
 		}
+		t.record.DoubtSince = t.doubt
 		r.hold(t, code, permanent.Err.Error(), calls)
 	case ctx.Err() != nil && (!r.job.AtMostOnce || errors.As(err, &notDone)):
 		r.uncount(t, counted, errors.As(err, &notDone))
@@ -302,7 +317,7 @@ func (r *runner[T]) failed(t *task[T], err error, calls int64, notDone bool) res
 	is := t.record
 	is.Attempts += int(calls)
 	if notDone {
-		is.DoubtSince = time.Time{}
+		is.DoubtSince = t.doubt
 	}
 	if is.Attempts >= r.job.Options.MaxAttempts {
 		t.record.DoubtSince = is.DoubtSince
@@ -322,6 +337,10 @@ func (r *runner[T]) unconfirmed(ctx context.Context, t *task[T], err error) resu
 	if ctx.Err() != nil {
 		return result[T]{task: t, halt: r.cancelled(ctx, t.record.Page)}
 	}
+	var pause *PauseRunError
+	if errors.As(err, &pause) {
+		return result[T]{task: t, halt: r.sinkLimited(pause, t.record.Page)}
+	}
 	if t.record.Attempts+1 >= r.job.Options.MaxAttempts {
 		r.hold(t, state.HoldInDoubt, err.Error(), 1)
 		return result[T]{task: t}
@@ -338,7 +357,7 @@ func (r *runner[T]) uncount(t *task[T], counted, notDone bool) {
 	is := t.record
 	is.Intent, is.UpdatedAt = false, r.clock.Now()
 	if notDone {
-		is.DoubtSince = time.Time{}
+		is.DoubtSince = t.doubt
 	}
 	calls := int64(0)
 	if counted {
@@ -354,15 +373,21 @@ func (r *runner[T]) put(t *task[T], is store.Item, calls int64) {
 	t.record = is
 }
 
-// sinkLimited is the pause that a handler asked for.
+// sinkLimited is the pause that a handler asked for; where its own API gave a
+// fault that only a person can mend, such as a bad credential, it is a review.
 func (r *runner[T]) sinkLimited(p *PauseRunError, page int) *stop {
-	reason := state.Reason{Detail: bounded(p.Err.Error()), PageIndex: page}
+	reason := state.Reason{Code: state.CodeSinkLimited, Detail: bounded(p.Err.Error()), PageIndex: page}
 	var fault *pager.Fault
 	if errors.As(p.Err, &fault) {
 		reason = state.ReasonOf(fault, page)
-		reason.Detail = bounded(string(fault.Code) + ": " + reason.Detail)
+		reason.Detail = bounded("the handler: " + reason.Detail)
+		switch {
+		case fault.Verdict == pager.Review:
+			return &stop{event: state.EventReview, reason: reason, cause: p}
+		case !state.Explain(fault.Code).NeedsInstant: // a quota stays one, and is not polled
+			reason.Code = state.CodeSinkLimited
+		}
 	}
-	reason.Code = state.CodeSinkLimited
 	return &stop{event: state.EventPause, reason: reason, until: r.resumeAt(reason.Code, p.Until), cause: p}
 }
 

@@ -52,7 +52,8 @@ type PauseRunError struct {
 	// Until is when to go on; the zero time leaves it to the engine.
 	Until time.Time
 	// Err is the cause. Where it holds a *pager.Fault, what that says about the
-	// other API's answer reaches the receipt.
+	// other API's answer reaches the receipt; one that asks for review, such as a
+	// refused credential, stops the run until a person has looked at it.
 	Err error
 }
 

@@ -221,7 +221,7 @@ func (j Job[T]) Validate() error {
 		problem(true, "Cutoff %q is neither NoCutoff, ClientCutoff nor ServerCutoff", j.Cutoff)
 	}
 	if !j.AcceptUnstable {
-		d := j.description()
+		d := j.description(j.Pager)
 		byNumber := d.Style == pager.StyleOffset || d.Style == pager.StylePage
 		problem(byNumber, "the list is walked by %s, which can miss items when the list changes: use a contract that walks by cursor, or set AcceptUnstable", d.Style)
 		problem(!byNumber && d.Order == pager.OrderUnstable && (j.Cutoff == "" || j.Cutoff == NoCutoff),
@@ -248,10 +248,11 @@ func validName(name string) bool {
 	return true
 }
 
-// description returns what is known about the list, the job's own word first.
-func (j Job[T]) description() pager.Description {
+// description returns what is known about the list that p walks, the job's own
+// word first.
+func (j Job[T]) description(p pager.Pager[T]) pager.Description {
 	var d pager.Description
-	if known, ok := j.Pager.(pager.Describer); ok {
+	if known, ok := p.(pager.Describer); ok {
 		d = known.Describe()
 	}
 	own := j.List
@@ -282,7 +283,7 @@ func override[V comparable](known *V, own V) {
 
 // definition returns what cannot change inside a run of the job.
 func (j Job[T]) definition() *store.Definition {
-	d := j.description()
+	d := j.description(j.Pager)
 	return &store.Definition{
 		Endpoint: d.Endpoint, Filter: d.Filter, Order: d.Sort, PageSize: d.PageSize,
 		Action: j.Action, Contract: d.Contract,

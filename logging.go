@@ -20,7 +20,7 @@ func logging(log *slog.Logger) Observer {
 		},
 		Settled: func(_ state.Receipt, i store.Item) {
 			if i.State == store.StateHeld {
-				log.Warn("item held", "item_id", i.ID, "page_index", i.Page, "code", i.Code, "detail", i.Detail, "attempts", i.Attempts)
+				log.Warn("item held", "item_id", i.ID, "page_index", i.Page, "code", i.Code, "detail", pager.RedactText(i.Detail), "attempts", i.Attempts)
 			}
 		},
 		Conflict: func(_ state.Receipt, c store.Conflict) {
@@ -33,7 +33,7 @@ func logging(log *slog.Logger) Observer {
 			}
 			args := []any{"event", t.Event, "from", t.From, "to", t.To, "processed_unique", r.ProcessedUnique, "pending_count", r.PendingCount}
 			if t.Reason.Code != "" {
-				args = append(args, "code", t.Reason.Code, "detail", t.Reason.Detail)
+				args = append(args, "code", t.Reason.Code, "detail", pager.RedactText(t.Reason.Detail))
 			}
 			if t.Reason.RequestID != "" {
 				args = append(args, "request_id", t.Reason.RequestID)

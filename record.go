@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,7 +41,8 @@ type revisions struct {
 	ids       []string  // of all, each once
 	last      store.Page
 	conflicts map[string]bool // IDs whose conflict on this page is recorded
-	copies    int64
+	differing map[string]bool // those of them that had copies in one answer
+	copies    int64           // equal copies inside the newest
 }
 
 // record makes a page durable, together with the outcomes of the page before,
@@ -80,7 +82,7 @@ func (r *runner[T]) record(at position, page pager.Page[T]) (store.Page, []*task
 	if err != nil {
 		return store.Page{}, nil, err
 	}
-	r.failures = 0
+	r.failures.Store(0)
 	return sh.page, sh.tasks, nil
 }
 
@@ -103,12 +105,31 @@ func (r *runner[T]) identify(sh *sheet[T], items []pager.Item[T]) {
 			sh.entries = append(sh.entries, entry[T]{item: item, ordinal: place})
 			continue
 		}
-		if a, b := r.raw(sh.entries[i].item), r.raw(item); a != nil && bytes.Equal(a, b) {
-			sh.copies++
-		} else {
+		if a, b := r.raw(sh.entries[i].item), r.raw(item); a == nil || !bytes.Equal(a, b) {
 			r.conflict(sh, item, sh.at.index) // which of the two was meant?
 		}
 	}
+	differing := maps.Clone(sh.earlier.differing)
+	for _, c := range sh.conflicts {
+		if differing == nil {
+			differing = make(map[string]bool)
+		}
+		differing[c.ID] = true
+	}
+	sh.copies = equalCopies(sh.page.IDs, differing)
+}
+
+// equalCopies counts the entries of a page beyond the first of their ID, without
+// those IDs whose copies differ: they are conflicts.
+func equalCopies(ids []string, differing map[string]bool) (copies int64) {
+	seen := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		if seen[id] && !differing[id] {
+			copies++
+		}
+		seen[id] = true
+	}
+	return copies
 }
 
 // unusable says why an ID cannot identify an item; empty if it can.
@@ -173,8 +194,7 @@ func (r *runner[T]) readEarlier(sh *sheet[T]) error {
 			}
 		}
 	}
-	e.conflicts = make(map[string]bool)
-	differing := int64(0)
+	e.conflicts, e.differing = make(map[string]bool), make(map[string]bool)
 	for c, err := range r.ledger.Conflicts(ctx, runID) {
 		if err != nil {
 			return fmt.Errorf("everypage: read the conflicts of page %d: %w", sh.at.index, err)
@@ -182,15 +202,11 @@ func (r *runner[T]) readEarlier(sh *sheet[T]) error {
 		if c.Page == sh.at.index {
 			e.conflicts[c.ID] = true
 			if c.FirstPage == c.Page {
-				differing++
+				e.differing[c.ID] = true
 			}
 		}
 	}
-	unique := make(map[string]bool)
-	for _, id := range e.last.IDs {
-		unique[id] = true
-	}
-	e.copies = max(0, int64(len(e.last.IDs)-len(unique))-differing)
+	e.copies = equalCopies(e.last.IDs, e.differing)
 	return nil
 }
 
@@ -234,7 +250,7 @@ func (r *runner[T]) place(sh *sheet[T], e *entry[T]) {
 		r.take(sh, e, known)
 	case known.State == store.StateDeferred,
 		known.State == store.StateHeld && known.Code != state.HoldInDoubt:
-		r.take(sh, e, store.Item{})
+		r.take(sh, e, store.Item{DoubtSince: known.DoubtSince}) // attempts start afresh
 	default: // settled by an earlier run, or in doubt since then
 		met := known
 		met.RunID, met.Page, met.Ordinal = sh.page.RunID, sh.at.index, e.ordinal

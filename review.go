@@ -59,8 +59,10 @@ func Retry(ctx context.Context, ledger store.Store, runID string, d Decision) (*
 				return errors.New("no held item can be tried again without being named: name those in doubt or with a reused key, accept the others by name, or supersede the run")
 			}
 			for _, item := range released {
-				item.Released, item.Attempts, item.Intent, item.DoubtSince = true, 0, false, time.Time{}
-				item.UpdatedAt = s.now
+				item.Released, item.Attempts, item.Intent, item.UpdatedAt = true, 0, false, s.now
+				if len(d.Items) > 0 { // who names an item takes its doubt upon themselves
+					item.DoubtSince = time.Time{}
+				}
 				s.change.Items = append(s.change.Items, item)
 			}
 			s.run.Careful = -1
@@ -88,10 +90,13 @@ func chooseRetry(held []store.Item, ids []string) ([]store.Item, error) {
 	return chosen, nil
 }
 
-// choose returns the held items with the given IDs.
+// choose returns the held items with the given IDs, each once.
 func choose(held []store.Item, ids []string) ([]store.Item, error) {
 	var chosen []store.Item
-	for _, id := range ids {
+	for place, id := range ids {
+		if slices.Contains(ids[:place], id) {
+			continue
+		}
 		i := slices.IndexFunc(held, func(item store.Item) bool { return item.ID == id })
 		if i < 0 {
 			return nil, fmt.Errorf("item %q is not held", id)
@@ -169,10 +174,11 @@ func (s step) accept(d Decision, conflicts []store.Conflict, dropped []store.Ite
 	}
 	s.note(noteOf(s.run, d.By+": "+d.Note))
 	atEnd := r.Reason != nil && (r.Reason.Code == state.CodeConflictsOpen || r.Reason.Code == state.CodeItemsHeld)
+	blocks := r.Blocks()
 	if !atEnd {
+		r.BlockedBy = blocks
 		return nil // what stopped the run is still there
 	}
-	blocks := r.Blocks()
 	if len(blocks) > 0 {
 		reason := *r.Reason
 		reason.Code, reason.Detail = blocks[0], "still in the way after what "+d.By+" accepted"
@@ -216,8 +222,12 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 		is := was
 		is.State, is.UpdatedAt = store.StateHeld, now
 		is.Code, is.Detail = state.HoldVanished, "it was pending when run "+run.Receipt.RunID+" was superseded"
-		if is.Intent && run.Definition != nil && run.Definition.AtMostOnce {
+		atMostOnce := run.Definition != nil && run.Definition.AtMostOnce
+		switch {
+		case atMostOnce && is.Intent:
 			is.Code = state.HoldInDoubt
+		case !atMostOnce && run.Active && is.DoubtSince.IsZero():
+			is.DoubtSince = was.UpdatedAt // it may have been called before the runner died
 		}
 		tally(&run.Receipt, was, is)
 		change.Items = append(change.Items, is)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/everypage-go/everypage/pager"
@@ -22,7 +23,8 @@ import (
 // was begun with a [*DefinitionError]; an error that wraps store.ErrHeld says
 // that another runner is at work. Any other error is the ledger's, and the run
 // goes on from what the ledger holds when it is asked for again. The receipt is
-// nil only where there is no run.
+// nil only where there is no run, or where the one that Job.RunID names is
+// complete and was begun with another definition.
 //
 // After a complete run, the next Run starts a new one, unless Job.RunID names the
 // complete one. Run returns only after every handler has.
@@ -71,13 +73,21 @@ func (j Job[T]) runOnce(ctx context.Context, ledger store.Store) (*state.Receipt
 	case run.Definition == nil: // a successor that nobody has run yet
 		err = j.bind(ctx, ledger, &run)
 	default:
-		err = sameDefinition(run.Receipt.RunID, run.Definition, j.definition())
+		if j, err = j.under(run); err == nil {
+			err = sameDefinition(run.Receipt.RunID, run.Definition, j.definition())
+		}
 	}
-	if err != nil || run.Receipt.Status == state.Complete {
+	switch complete := run.Receipt.Status == state.Complete; {
+	case err != nil && complete: // no receipt says complete beside an error
+		return nil, err
+	case err != nil || complete:
 		return &run.Receipt, err
 	}
 	r, err := newRunner(ledger, j, run)
-	if err != nil {
+	switch {
+	case err != nil && isNew:
+		return nil, err
+	case err != nil:
 		return &run.Receipt, err
 	}
 	receipt, err := r.run(ctx, isNew)
@@ -99,8 +109,9 @@ type runner[T any] struct {
 	// crashed says that the runner before this one died; it is over once the page
 	// that it died on is settled.
 	crashed bool
-	// failures counts answers in a row that were no page.
-	failures int
+	// failures counts answers in a row that were no page, and pauses of the
+	// handler since the last one.
+	failures atomic.Int64
 	random   sync.Mutex // held while the job's Random is read
 }
 
@@ -112,7 +123,7 @@ func newRunner[T any](ledger store.Store, job Job[T], run store.Run) (*runner[T]
 	o := job.Options
 	log := o.Logger.With("job", job.Name, "run_id", run.Receipt.RunID)
 	return &runner[T]{
-		job: job, list: job.description(), pager: list, ledger: ledger, clock: o.Clock, log: log,
+		job: job, list: job.description(job.Pager), pager: list, ledger: ledger, clock: o.Clock, log: log,
 		book:    newBook(ledger, o.Clock, Tee(o.Observer, logging(log)), run),
 		crashed: run.Active,
 	}, nil
@@ -211,7 +222,8 @@ func (r *runner[T]) halt(ctx context.Context, err error) error {
 
 // mayWait reports whether a pause until the given instant is waited out in place.
 func (r *runner[T]) mayWait(ctx context.Context, until time.Time) bool {
-	if until.IsZero() || ctx.Err() != nil || until.Sub(r.clock.Now()) > r.job.Options.WaitUpTo {
+	most := r.job.Options.WaitUpTo
+	if most == 0 || until.IsZero() || ctx.Err() != nil || until.Sub(r.clock.Now()) > most {
 		return false
 	}
 	deadline, ok := ctx.Deadline()

@@ -17,9 +17,13 @@ func (r *runner[T]) handleReleased(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("everypage: read the hold queue: %w", err)
 		}
-		if item.Released {
-			tasks = r.fromPayload(tasks, item)
+		if !item.Released {
+			continue
 		}
+		if r.crashed && item.DoubtSince.IsZero() && !r.job.AtMostOnce {
+			item.DoubtSince = item.UpdatedAt // it may have been called before the runner died
+		}
+		tasks = r.fromPayload(tasks, item)
 	}
 	return r.handle(ctx, tasks, r.crashed)
 }

@@ -216,20 +216,22 @@ func (r *runner[T]) interrupted(ctx context.Context, err error, index int) error
 // resumeAt returns when a pause may end: the given instant, or the engine's own
 // where there is none and polling is allowed.
 func (r *runner[T]) resumeAt(code pager.Code, given time.Time) time.Time {
-	r.failures++
+	failures := int(r.failures.Add(1))
 	now := r.clock.Now()
-	switch {
+	switch last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC); {
+	case given.After(last): // later than a receipt can say
+		return last
 	case given.After(now):
-		return given
-	case !given.IsZero():
-		return now
-	case state.Explain(code).NeedsInstant:
+		return given.UTC()
+	case given.IsZero() && state.Explain(code).NeedsInstant:
 		return time.Time{}
+	case !given.IsZero(): // at once, unless that was said before and did not help
+		failures--
 	}
-	return now.Add(interval(Backoff{Initial: fetchBackoffInitial, Max: fetchBackoffMax}, r.failures))
+	return now.Add(interval(Backoff{Initial: fetchBackoffInitial, Max: fetchBackoffMax}, failures))
 }
 
-// interval returns the wait after a number of failures.
+// interval returns the wait after a number of failures; none after none.
 func interval(b Backoff, failures int) time.Duration {
 	policy := backoff.ExponentialBackOff{
 		InitialInterval: b.Initial, MaxInterval: b.Max,
