@@ -3,6 +3,7 @@ package everypage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,21 +47,21 @@ type step struct {
 	change *store.Change
 }
 
-func newBook(ledger store.Store, clock Clock, observer Observer, run store.Run) *book {
-	b := &book{ledger: ledger, clock: clock, observer: observer, run: run, wake: make(chan struct{}, 1)}
+func newBook(ctx context.Context, ledger store.Store, clock Clock, observer Observer, run store.Run) *book {
+	b := &book{ledger: steady{ledger}, clock: clock, observer: observer, run: run, wake: make(chan struct{}, 1)}
 	b.stopped.Go(func() {
 		for range b.wake {
-			_ = b.flush() // the error stays in the book, for the run to find
+			_ = b.flush(ctx) // the error stays in the book, for the run to find
 		}
 	})
 	return b
 }
 
 // close commits what is queued and ends the committer.
-func (b *book) close() error {
+func (b *book) close(ctx context.Context) error {
 	close(b.wake)
 	b.stopped.Wait()
-	return b.flush()
+	return b.flush(ctx)
 }
 
 // receipt returns the receipt as of the last commit.
@@ -88,11 +89,11 @@ func (b *book) settle(o outcome) {
 }
 
 // flush makes every outcome durable that was queued before.
-func (b *book) flush() error { return b.commit(nil) }
+func (b *book) flush(ctx context.Context) error { return b.commit(ctx, nil) }
 
 // commit makes the queued outcomes durable together with whatever edit adds. An
 // error of edit leaves the outcomes queued and the run as it was.
-func (b *book) commit(edit func(step) error) error {
+func (b *book) commit(ctx context.Context, edit func(step) error) error {
 	b.committing.Lock()
 	defer b.committing.Unlock()
 	b.mu.Lock()
@@ -119,8 +120,7 @@ func (b *book) commit(edit func(step) error) error {
 	}
 	touch(&next.Receipt, now)
 	change.Run = next
-	// What happened must be recorded even if the caller no longer waits for it.
-	if err := b.ledger.Commit(context.Background(), change); err != nil {
+	if err := b.ledger.Commit(ctx, change); err != nil {
 		err = fmt.Errorf("everypage: run %s: record what happened: %w", next.Receipt.RunID, err)
 		b.mu.Lock()
 		b.err = err
@@ -205,9 +205,9 @@ func weigh(r *state.Receipt, item store.Item, by int64) {
 }
 
 // fire asks the machine for a transition, as part of a commit.
-func (s step) fire(c state.Change) error {
+func (s step) fire(ctx context.Context, c state.Change) error {
 	c.At = s.now
-	transition, err := state.Fire(context.Background(), &s.run.Receipt, c)
+	transition, err := state.Fire(ctx, &s.run.Receipt, c)
 	if err != nil {
 		return err
 	}
@@ -225,11 +225,7 @@ func (s step) note(reason state.Reason) {
 
 // contradict adds a contradiction of the walk, which blocks finish.
 func contradict(r *state.Receipt, code pager.Code) {
-	for _, known := range r.Contradictions {
-		if known == code {
-			return
-		}
+	if !slices.Contains(r.Contradictions, code) {
+		r.Contradictions = append(slices.Clip(r.Contradictions), code) // receipts share no room
 	}
-	codes := append([]pager.Code(nil), r.Contradictions...) // receipts share no slices
-	r.Contradictions = append(codes, code)
 }

@@ -168,7 +168,7 @@ func (r *runner[T]) attempt(ctx context.Context, t *task[T]) result[T] {
 			is.DoubtSince = is.UpdatedAt
 		}
 		r.put(t, is, 1)
-		if err := r.book.flush(); err != nil {
+		if err := r.book.flush(ctx); err != nil {
 			return result[T]{task: t, halt: err}
 		}
 	}
@@ -337,8 +337,7 @@ func (r *runner[T]) unconfirmed(ctx context.Context, t *task[T], err error) resu
 	if ctx.Err() != nil {
 		return result[T]{task: t, halt: r.cancelled(ctx, t.record.Page)}
 	}
-	var pause *PauseRunError
-	if errors.As(err, &pause) {
+	if pause, ok := errors.AsType[*PauseRunError](err); ok {
 		return result[T]{task: t, halt: r.sinkLimited(pause, t.record.Page)}
 	}
 	if t.record.Attempts+1 >= r.job.Options.MaxAttempts {
@@ -377,8 +376,7 @@ func (r *runner[T]) put(t *task[T], is store.Item, calls int64) {
 // fault that only a person can mend, such as a bad credential, it is a review.
 func (r *runner[T]) sinkLimited(p *PauseRunError, page int) *stop {
 	reason := state.Reason{Code: state.CodeSinkLimited, Detail: bounded(p.Err.Error()), PageIndex: page}
-	var fault *pager.Fault
-	if errors.As(p.Err, &fault) {
+	if fault, ok := errors.AsType[*pager.Fault](p.Err); ok {
 		reason = state.ReasonOf(fault, page)
 		reason.Detail = bounded("the handler: " + reason.Detail)
 		switch {

@@ -1,7 +1,6 @@
 package everypage
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -27,10 +26,6 @@ func logging(log *slog.Logger) Observer {
 			log.Warn("conflict recorded", "item_id", c.ID, "first_page", c.FirstPage, "page_index", c.Page)
 		},
 		Transition: func(r state.Receipt, t state.Transition) {
-			level := slog.LevelInfo
-			if t.To == state.NeedsReview {
-				level = slog.LevelWarn
-			}
 			args := []any{"event", t.Event, "from", t.From, "to", t.To, "processed_unique", r.ProcessedUnique, "pending_count", r.PendingCount}
 			if t.Reason.Code != "" {
 				args = append(args, "code", t.Reason.Code, "detail", pager.RedactText(t.Reason.Detail))
@@ -38,7 +33,11 @@ func logging(log *slog.Logger) Observer {
 			if t.Reason.RequestID != "" {
 				args = append(args, "request_id", t.Reason.RequestID)
 			}
-			log.Log(context.Background(), level, "run "+string(t.Event), args...)
+			if t.To == state.NeedsReview {
+				log.Warn("run changed", args...)
+				return
+			}
+			log.Info("run changed", args...)
 		},
 		Wait: func(_ string, code pager.Code, until time.Time) {
 			log.Info("waiting in place", "code", code, "until", until)

@@ -47,9 +47,9 @@ type revisions struct {
 
 // record makes a page durable, together with the outcomes of the page before,
 // and returns what is to be handled. Nothing of the page is handled earlier.
-func (r *runner[T]) record(at position, page pager.Page[T]) (store.Page, []*task[T], error) {
+func (r *runner[T]) record(ctx context.Context, at position, page pager.Page[T]) (store.Page, []*task[T], error) {
 	sh := &sheet[T]{at: at, bounded: page.Bounded}
-	if err := r.readEarlier(sh); err != nil {
+	if err := r.readEarlier(ctx, sh); err != nil {
 		return store.Page{}, nil, err
 	}
 	run := r.book.current()
@@ -62,20 +62,20 @@ func (r *runner[T]) record(at position, page pager.Page[T]) (store.Page, []*task
 	r.identify(sh, page.Items)
 	sh.page.Hash = hashIDs(sh.page.IDs)
 	sh.page.Digest = chain(run.Receipt.Digest, sh.page)
-	if err := r.look(sh, run.Scope); err != nil {
+	if err := r.look(ctx, sh, run.Scope); err != nil {
 		return store.Page{}, nil, err
 	}
 	for i := range sh.entries {
 		r.place(sh, &sh.entries[i])
 	}
-	if err := r.vanish(sh, run.Scope); err != nil {
+	if err := r.vanish(ctx, sh, run.Scope); err != nil {
 		return store.Page{}, nil, err
 	}
-	seen, err := r.cursorSeen(at)
+	seen, err := r.cursorSeen(ctx, at)
 	if err != nil {
 		return store.Page{}, nil, err
 	}
-	err = r.book.commit(func(s step) error {
+	err = r.book.commit(ctx, func(s step) error {
 		r.write(s, sh, seen)
 		return nil
 	})
@@ -175,11 +175,10 @@ func (r *runner[T]) conflict(sh *sheet[T], item pager.Item[T], firstPage int) {
 }
 
 // readEarlier reads the earlier records of a page that is read again.
-func (r *runner[T]) readEarlier(sh *sheet[T]) error {
+func (r *runner[T]) readEarlier(ctx context.Context, sh *sheet[T]) error {
 	if !sh.at.again {
 		return nil
 	}
-	ctx := context.Background()
 	e, runID := &sh.earlier, r.book.current().Receipt.RunID
 	seen := make(map[string]bool)
 	for page, err := range r.ledger.Pages(ctx, runID, sh.at.index) {
@@ -211,12 +210,12 @@ func (r *runner[T]) readEarlier(sh *sheet[T]) error {
 }
 
 // look reads what is known of the entries.
-func (r *runner[T]) look(sh *sheet[T], scope string) error {
+func (r *runner[T]) look(ctx context.Context, sh *sheet[T], scope string) error {
 	ids := make([]string, len(sh.entries))
 	for i, e := range sh.entries {
 		ids[i] = e.item.ID
 	}
-	known, err := r.ledger.Items(context.Background(), scope, ids)
+	known, err := r.ledger.Items(ctx, scope, ids)
 	if err != nil {
 		return fmt.Errorf("everypage: look the items of page %d up: %w", sh.at.index, err)
 	}
@@ -293,7 +292,7 @@ func (r *runner[T]) take(sh *sheet[T], e *entry[T], carried store.Item) {
 }
 
 // vanish settles what was recorded of the page and is no longer there.
-func (r *runner[T]) vanish(sh *sheet[T], scope string) error {
+func (r *runner[T]) vanish(ctx context.Context, sh *sheet[T], scope string) error {
 	there := make(map[string]bool, len(sh.entries))
 	for _, e := range sh.entries {
 		there[e.item.ID] = true
@@ -302,7 +301,7 @@ func (r *runner[T]) vanish(sh *sheet[T], scope string) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	known, err := r.ledger.Items(context.Background(), scope, gone)
+	known, err := r.ledger.Items(ctx, scope, gone)
 	if err != nil {
 		return fmt.Errorf("everypage: look up what is gone from page %d: %w", sh.at.index, err)
 	}
@@ -329,11 +328,11 @@ func (r *runner[T]) vanish(sh *sheet[T], scope string) error {
 
 // cursorSeen reports whether an earlier page was read at the same cursor, where
 // the contract allows that at all.
-func (r *runner[T]) cursorSeen(at position) (bool, error) {
+func (r *runner[T]) cursorSeen(ctx context.Context, at position) (bool, error) {
 	if r.list.RepeatLimit == 0 || at.again {
 		return false, nil
 	}
-	_, found, err := r.ledger.PageAt(context.Background(), r.book.current().Receipt.RunID, at.cursor)
+	_, found, err := r.ledger.PageAt(ctx, r.book.current().Receipt.RunID, at.cursor)
 	if err != nil {
 		return false, fmt.Errorf("everypage: look for an earlier page at the same cursor: %w", err)
 	}

@@ -54,7 +54,7 @@ func Retry(ctx context.Context, ledger store.Store, runID string, d Decision) (*
 		if err != nil {
 			return err
 		}
-		return b.commit(func(s step) error {
+		return b.commit(ctx, func(s step) error {
 			if r := s.run.Receipt.Reason; len(released) == 0 && r != nil && r.Code == state.CodeItemsHeld {
 				return errors.New("no held item can be tried again without being named: name those in doubt or with a reused key, accept the others by name, or supersede the run")
 			}
@@ -66,7 +66,7 @@ func Retry(ctx context.Context, ledger store.Store, runID string, d Decision) (*
 				s.change.Items = append(s.change.Items, item)
 			}
 			s.run.Careful = -1
-			return s.fire(state.Change{Event: state.EventReopen, Who: d.By, Reason: noteOf(s.run, d.Note)})
+			return s.fire(ctx, state.Change{Event: state.EventReopen, Who: d.By, Reason: noteOf(s.run, d.Note)})
 		})
 	})
 }
@@ -138,7 +138,7 @@ func Accept(ctx context.Context, ledger store.Store, runID string, d Decision) (
 		if len(conflicts)+len(dropped) == 0 {
 			return errors.New("it has no open conflict; name the held items that are to be written off")
 		}
-		return b.commit(func(s step) error { return s.accept(d, conflicts, dropped) })
+		return b.commit(ctx, func(s step) error { return s.accept(ctx, d, conflicts, dropped) })
 	})
 }
 
@@ -157,7 +157,7 @@ func chooseConflicts(ctx context.Context, ledger store.Reader, runID string, ids
 }
 
 // accept records the decision and moves the run on as far as that lets it.
-func (s step) accept(d Decision, conflicts []store.Conflict, dropped []store.Item) error {
+func (s step) accept(ctx context.Context, d Decision, conflicts []store.Conflict, dropped []store.Item) error {
 	r := &s.run.Receipt
 	for _, c := range conflicts {
 		c.AcceptedBy, c.Note, c.AcceptedAt = d.By, d.Note, s.now
@@ -185,10 +185,10 @@ func (s step) accept(d Decision, conflicts []store.Conflict, dropped []store.Ite
 		r.Reason, r.BlockedBy = &reason, blocks
 		return nil
 	}
-	if err := s.fire(state.Change{Event: state.EventReopen, Who: d.By, Reason: noteOf(s.run, d.Note)}); err != nil {
+	if err := s.fire(ctx, state.Change{Event: state.EventReopen, Who: d.By, Reason: noteOf(s.run, d.Note)}); err != nil {
 		return err
 	}
-	return s.fire(state.Change{Event: state.EventFinish, Who: d.By})
+	return s.fire(ctx, state.Change{Event: state.EventFinish, Who: d.By})
 }
 
 // Supersede gives up a run and puts a new one of the same lineage in its place,
@@ -234,7 +234,7 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 	}
 	owed := int64(len(held) + len(pending))
 	if run.Receipt.Status != state.NeedsReview {
-		err = before.fire(state.Change{Event: state.EventReview, Reason: state.Reason{
+		err = before.fire(ctx, state.Change{Event: state.EventReview, Reason: state.Reason{
 			Code: state.CodeSuperseded, Detail: d.By + ": " + d.Note, PageIndex: run.Receipt.PageIndex,
 		}})
 		if err != nil {
@@ -354,9 +354,9 @@ func decide(ctx context.Context, ledger store.Store, runID, act string, d Decisi
 	if err != nil {
 		return refuse(err)
 	}
-	b := newBook(ledger, d.withDefaults().Clock, Observer{}, run)
+	b := newBook(ctx, ledger, d.withDefaults().Clock, Observer{}, run)
 	err = do(b, held)
-	if failed := b.close(); err == nil {
+	if failed := b.close(ctx); err == nil {
 		err = failed
 	}
 	if err != nil {

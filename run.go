@@ -83,7 +83,7 @@ func (j Job[T]) runOnce(ctx context.Context, ledger store.Store) (*state.Receipt
 	case err != nil || complete:
 		return &run.Receipt, err
 	}
-	r, err := newRunner(ledger, j, run)
+	r, err := newRunner(ctx, ledger, j, run)
 	switch {
 	case err != nil && isNew:
 		return nil, err
@@ -91,7 +91,7 @@ func (j Job[T]) runOnce(ctx context.Context, ledger store.Store) (*state.Receipt
 		return &run.Receipt, err
 	}
 	receipt, err := r.run(ctx, isNew)
-	if failed := r.book.close(); failed != nil && err == nil {
+	if failed := r.book.close(ctx); failed != nil && err == nil {
 		err = failed
 	}
 	return receipt, err
@@ -115,7 +115,7 @@ type runner[T any] struct {
 	random   sync.Mutex // held while the job's Random is read
 }
 
-func newRunner[T any](ledger store.Store, job Job[T], run store.Run) (*runner[T], error) {
+func newRunner[T any](ctx context.Context, ledger store.Store, job Job[T], run store.Run) (*runner[T], error) {
 	list, err := job.pagerFor(run)
 	if err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func newRunner[T any](ledger store.Store, job Job[T], run store.Run) (*runner[T]
 	o := job.Options
 	log := o.Logger.With("job", job.Name, "run_id", run.Receipt.RunID)
 	return &runner[T]{
-		job: job, list: job.description(job.Pager), pager: list, ledger: ledger, clock: o.Clock, log: log,
-		book:    newBook(ledger, o.Clock, Tee(o.Observer, logging(log)), run),
+		job: job, list: job.description(job.Pager), pager: list, ledger: steady{ledger}, clock: o.Clock, log: log,
+		book:    newBook(ctx, ledger, o.Clock, Tee(o.Observer, logging(log)), run),
 		crashed: run.Active,
 	}, nil
 }
@@ -146,7 +146,7 @@ func (r *runner[T]) run(ctx context.Context, isNew bool) (*state.Receipt, error)
 // start records that the run has a runner.
 func (r *runner[T]) start(ctx context.Context, isNew bool) error {
 	if isNew {
-		return r.book.commit(func(s step) error {
+		return r.book.commit(ctx, func(s step) error {
 			s.run.Active = true
 			s.change.Begin = true
 			s.change.Events = append(s.change.Events, state.Transition{At: s.now, Event: state.EventBegin, To: state.Running})
@@ -154,9 +154,8 @@ func (r *runner[T]) start(ctx context.Context, isNew bool) error {
 		})
 	}
 	receipt := r.book.receipt()
-	err := r.resume(r.job.Options.Force)
-	var refused *state.TransitionError
-	if !errors.As(err, &refused) {
+	err := r.resume(ctx, r.job.Options.Force)
+	if _, refused := errors.AsType[*state.TransitionError](err); !refused {
 		return err
 	}
 	paused := &PausedError{Receipt: receipt, Cause: err}
@@ -167,10 +166,10 @@ func (r *runner[T]) start(ctx context.Context, isNew bool) error {
 }
 
 // resume makes the run running again.
-func (r *runner[T]) resume(force bool) error {
-	return r.book.commit(func(s step) error {
+func (r *runner[T]) resume(ctx context.Context, force bool) error {
+	return r.book.commit(ctx, func(s step) error {
 		s.run.Active = true
-		return s.fire(state.Change{Event: state.EventResume, Force: force})
+		return s.fire(ctx, state.Change{Event: state.EventResume, Force: force})
 	})
 }
 
@@ -196,7 +195,7 @@ func (r *runner[T]) halt(ctx context.Context, err error) error {
 	if !errors.As(err, &s) {
 		return err // the ledger's: nothing can be recorded any more
 	}
-	err = r.book.commit(func(st step) error {
+	err = r.book.commit(ctx, func(st step) error {
 		st.run.Active = false
 		if s.refused {
 			st.run.Fetching = -1
@@ -204,7 +203,7 @@ func (r *runner[T]) halt(ctx context.Context, err error) error {
 		if s.reason.Code == state.CodeDeadlinePassed {
 			st.run.DeadlineSpent = true
 		}
-		return st.fire(state.Change{Event: s.event, Reason: s.reason, ResumeAt: s.until})
+		return st.fire(ctx, state.Change{Event: s.event, Reason: s.reason, ResumeAt: s.until})
 	})
 	if err != nil {
 		return err
@@ -238,5 +237,5 @@ func (r *runner[T]) waitAndResume(ctx context.Context, receipt *state.Receipt, p
 		paused.Cause = err
 		return paused
 	}
-	return r.resume(false)
+	return r.resume(ctx, false)
 }

@@ -13,7 +13,7 @@ import (
 // their stored bytes; no page is read for them.
 func (r *runner[T]) handleReleased(ctx context.Context) error {
 	var tasks []*task[T]
-	for item, err := range r.ledger.Held(context.Background(), r.book.current().Scope) {
+	for item, err := range r.ledger.Held(ctx, r.book.current().Scope) {
 		if err != nil {
 			return fmt.Errorf("everypage: read the hold queue: %w", err)
 		}
@@ -32,13 +32,13 @@ func (r *runner[T]) handleReleased(ctx context.Context) error {
 // from the bytes that were stored before work.
 func (r *runner[T]) handleStored(ctx context.Context, page store.Page) error {
 	run := r.book.current()
-	known, err := r.ledger.Items(context.Background(), run.Scope, page.IDs)
+	known, err := r.ledger.Items(ctx, run.Scope, page.IDs)
 	if err != nil {
 		return fmt.Errorf("everypage: look the items of page %d up: %w", page.Index, err)
 	}
 	careful := r.crashed || run.Careful == page.Index
 	if r.crashed {
-		err := r.book.commit(func(s step) error {
+		err := r.book.commit(ctx, func(s step) error {
 			s.run.Careful = page.Index
 			return nil
 		})
@@ -80,12 +80,12 @@ func (r *runner[T]) fromPayload(tasks []*task[T], record store.Item) []*task[T] 
 
 // dropVanished drops what predecessors of the lineage recorded and this run did
 // not meet.
-func (r *runner[T]) dropVanished() error {
-	if err := r.book.flush(); err != nil {
+func (r *runner[T]) dropVanished(ctx context.Context) error {
+	if err := r.book.flush(ctx); err != nil {
 		return err
 	}
 	run := r.book.current()
-	for item, err := range r.ledger.Held(context.Background(), run.Scope) {
+	for item, err := range r.ledger.Held(ctx, run.Scope) {
 		if err != nil {
 			return fmt.Errorf("everypage: read the hold queue: %w", err)
 		}

@@ -46,7 +46,7 @@ func (r *runner[T]) walk(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.finish()
+	return r.finish(ctx)
 }
 
 // walkFrom walks from a position to the end of the list.
@@ -58,7 +58,7 @@ func (r *runner[T]) walkFrom(ctx context.Context, at position) error {
 		if err != nil {
 			return r.interrupted(ctx, err, at.index)
 		}
-		recorded, tasks, err := r.record(at, page)
+		recorded, tasks, err := r.record(ctx, at, page)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (r *runner[T]) walkFrom(ctx context.Context, at position) error {
 			return err
 		}
 		r.crashed = false
-		if at, err = r.next(recorded); err != nil || at.ended {
+		if at, err = r.next(ctx, recorded); err != nil || at.ended {
 			return err
 		}
 		if err := r.mayFetch(ctx, at); err != nil {
@@ -96,7 +96,7 @@ func (r *runner[T]) position(ctx context.Context) (position, error) {
 	if last < 0 {
 		return position{}, nil
 	}
-	page, err := r.lastRevision(last)
+	page, err := r.lastRevision(ctx, last)
 	if err != nil {
 		return position{}, err
 	}
@@ -108,15 +108,15 @@ func (r *runner[T]) position(ctx context.Context) (position, error) {
 			return position{}, err
 		}
 	}
-	return r.next(page)
+	return r.next(ctx, page)
 }
 
 // unsettled returns the number of items that are neither done, held nor deferred.
 func unsettled(r *state.Receipt) int64 { return r.PendingCount - r.HeldCount - r.EntriesWithoutID }
 
 // lastRevision returns the newest record of a page.
-func (r *runner[T]) lastRevision(index int) (page store.Page, err error) {
-	for page, err = range r.ledger.Pages(context.Background(), r.book.current().Receipt.RunID, index) {
+func (r *runner[T]) lastRevision(ctx context.Context, index int) (page store.Page, err error) {
+	for page, err = range r.ledger.Pages(ctx, r.book.current().Receipt.RunID, index) {
 		if err != nil {
 			return store.Page{}, fmt.Errorf("everypage: read page %d: %w", index, err)
 		}
@@ -126,14 +126,14 @@ func (r *runner[T]) lastRevision(index int) (page store.Page, err error) {
 
 // next says what follows a settled page: the end, another page, or a person. No
 // request is made to find out.
-func (r *runner[T]) next(page store.Page) (position, error) {
+func (r *runner[T]) next(ctx context.Context, page store.Page) (position, error) {
 	if page.End == pager.EndLast {
 		return position{index: page.Index, ended: true}, nil
 	}
 	if page.Next.IsStart() {
 		return position{}, review(state.ReasonOf(pager.MissingCursor(page.End, page.Evidence), page.Index))
 	}
-	before, found, err := r.ledger.PageAt(context.Background(), page.RunID, page.Next)
+	before, found, err := r.ledger.PageAt(ctx, page.RunID, page.Next)
 	if err != nil {
 		return position{}, fmt.Errorf("everypage: look for an earlier page at the same cursor: %w", err)
 	}
@@ -160,7 +160,7 @@ func (r *runner[T]) pages(ctx context.Context, from pager.Cursor) iter.Seq2[page
 		if own || page.End == pager.EndLast || page.Next.IsStart() {
 			return false
 		}
-		_, found, err := r.ledger.PageAt(context.WithoutCancel(ctx), runID, page.Next)
+		_, found, err := r.ledger.PageAt(ctx, runID, page.Next)
 		return err == nil && !found
 	}).Pages(ctx, from)
 }
@@ -174,7 +174,7 @@ func (r *runner[T]) mayFetch(ctx context.Context, at position) error {
 	if !r.list.NotReplayable {
 		return nil
 	}
-	return r.book.commit(func(s step) error {
+	return r.book.commit(ctx, func(s step) error {
 		s.run.Fetching = at.index
 		return nil
 	})
@@ -251,8 +251,7 @@ const maxBackoffSteps = 100
 // faultOf returns the fault in an error. An error that says nothing about itself
 // needs review, unless it is plainly one of transport.
 func faultOf(err error) *pager.Fault {
-	var fault *pager.Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*pager.Fault](err); ok {
 		return fault
 	}
 	var network net.Error
@@ -274,28 +273,28 @@ func review(reason state.Reason) *stop { return &stop{event: state.EventReview, 
 
 // finish completes the run if the guard lets it, else hands it to a person. What
 // predecessors of the lineage owe, and this run did not meet, counts too.
-func (r *runner[T]) finish() error {
+func (r *runner[T]) finish(ctx context.Context) error {
 	if r.job.DropVanished {
-		if err := r.dropVanished(); err != nil {
+		if err := r.dropVanished(ctx); err != nil {
 			return err
 		}
 	}
-	why, err := r.whyBlocked()
+	why, err := r.whyBlocked(ctx)
 	if err != nil {
 		return err
 	}
-	return r.book.commit(func(s step) error {
+	return r.book.commit(ctx, func(s step) error {
 		if blocks := s.run.Receipt.Blocks(); len(blocks) > 0 {
 			return review(state.Reason{Code: blocks[0], Detail: why, PageIndex: s.run.Receipt.PageIndex})
 		}
 		s.run.Active = false
-		return s.fire(state.Change{Event: state.EventFinish})
+		return s.fire(ctx, state.Change{Event: state.EventFinish})
 	})
 }
 
 // whyBlocked says to a person what keeps the run from being complete.
-func (r *runner[T]) whyBlocked() (string, error) {
-	if err := r.book.flush(); err != nil {
+func (r *runner[T]) whyBlocked(ctx context.Context) (string, error) {
+	if err := r.book.flush(ctx); err != nil {
 		return "", err
 	}
 	receipt := r.book.receipt()
@@ -318,7 +317,7 @@ func (r *runner[T]) whyBlocked() (string, error) {
 	part(receipt.HeldCount, "item is held", "items are held")
 	if receipt.EntriesWithoutID > 0 {
 		part(receipt.EntriesWithoutID, "entry has no usable ID", "entries have no usable ID")
-		for page, err := range r.ledger.Pages(context.Background(), receipt.RunID, 0) {
+		for page, err := range r.ledger.Pages(ctx, receipt.RunID, 0) {
 			if err != nil {
 				return "", fmt.Errorf("everypage: look for entries without ID: %w", err)
 			}

@@ -35,7 +35,7 @@ func (r readAhead[T]) Pages(ctx context.Context, from Cursor) iter.Seq2[Page[T],
 		wanted := make(chan int, 1) // the newest page number that the caller asked for
 		defer func() {              // the fetcher is gone before the caller goes on
 			cancel()
-			for range answers { //nolint:revive // drained, so that the fetcher can end
+			for range answers { // drained, so that the fetcher can end
 			}
 		}()
 		go func() {

@@ -2,6 +2,7 @@ package pager
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -75,18 +76,9 @@ func isSecret(name string) bool {
 		name = plain
 	}
 	name = strings.ToLower(name)
-	for _, word := range pageWords() {
-		if name == word {
-			return false
-		}
+	if slices.Contains(pageWords(), name) {
+		return false
 	}
-	if name == "key" || name == "sig" || name == "code" {
-		return true
-	}
-	for _, word := range secretWords() {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
+	return name == "key" || name == "sig" || name == "code" ||
+		slices.ContainsFunc(secretWords(), func(word string) bool { return strings.Contains(name, word) })
 }

@@ -58,26 +58,32 @@ func TestOutIsExactlyOnceAcrossKills(t *testing.T) {
 		"with intents always": {"--at-most-once", "--concurrency", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const tickets = 600
+			const tickets = 400
 			w := newWorld(t, tickets)
 			random := rand.New(rand.NewPCG(1, uint64(len(name))))
 			// A pinned run, since a kill may come when it is complete; and attempts
 			// without end, since each kill costs some.
 			args := w.toFile(append(more, "--run-id", "r", "--page-size", "20", "--attempts", "1000")...)
+			asked := make(chan struct{}, 1)
+			w.list.Script().Always(simapi.Fault{Before: func() {
+				select {
+				case asked <- struct{}{}:
+				default:
+				}
+			}})
 			kills := 0
 			for range 200 {
-				killed, text := killedWithin(t, w.command(args...), time.Duration(20+random.IntN(100))*time.Millisecond)
-				if killed {
-					kills++
-					continue
-				}
+				killed, text := killedAfter(t, w.command(args...), asked, time.Duration(random.IntN(60))*time.Millisecond)
 				if text != "" {
 					t.Fatal(text)
 				}
-				break
+				if !killed {
+					break
+				}
+				kills++
 			}
 			w.wantOnce("out.jsonl", tickets)
-			w.want(exitDone, []string{"show", "tickets", "--ledger", w.path("ledger")}, "status: complete", "processed_unique: 600")
+			w.want(exitDone, []string{"show", "tickets", "--ledger", w.path("ledger")}, "status: complete", "processed_unique: 400")
 			t.Logf("%d kills", kills)
 			if kills < 3 {
 				t.Errorf("only %d processes were killed", kills)
@@ -86,18 +92,32 @@ func TestOutIsExactlyOnceAcrossKills(t *testing.T) {
 	}
 }
 
-// killedWithin runs a command, and kills it after a while. What is left unkilled
-// must end with 0, else its output comes back.
-func killedWithin(t *testing.T, cmd *exec.Cmd, while time.Duration) (killed bool, text string) {
+// killedAfter runs a command, and kills it a while after it has asked for its first
+// page. What is left unkilled must end with 0, else its output comes back.
+func killedAfter(t *testing.T, cmd *exec.Cmd, asked <-chan struct{}, while time.Duration) (killed bool, text string) {
 	t.Helper()
+	select {
+	case <-asked: // by the process before this one
+	default:
+	}
 	var output strings.Builder
 	cmd.Stderr = &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(while, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
-	err := cmd.Wait()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-asked:
+		select {
+		case err = <-ended:
+		case <-time.After(while):
+			_ = cmd.Process.Kill() // it may have ended
+			err = <-ended
+		}
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
