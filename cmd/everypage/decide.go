@@ -37,7 +37,7 @@ held items among them are written off. Name and note stay in the ledger, and the
 number in the receipt.`,
 	}
 	return newDecision(std, cmd, everypage.Accept, func(r *state.Receipt, dir string) string {
-		return fmt.Sprintf("run %s is %s: %s. %s", r.RunID, plainStatus(r.Status), counts(r), nextStep(r, dir))
+		return fmt.Sprintf("run %s %s: %s. %s", r.RunID, stands(r.Status), counts(r), nextStep(r, dir))
 	})
 }
 

@@ -13,19 +13,25 @@ import (
 // conclude prints the last line of a run: how it stands, what was counted, and
 // what to do next. It returns what decides the exit code.
 func conclude(std streams, receipt *state.Receipt, err error, dir string) error {
-	stands := err == nil || errors.Is(err, everypage.ErrPaused) || errors.Is(err, everypage.ErrNeedsReview)
-	if receipt == nil || !stands {
+	recorded := err == nil || errors.Is(err, everypage.ErrPaused) || errors.Is(err, everypage.ErrNeedsReview)
+	if receipt == nil || !recorded {
 		return err
 	}
-	_, printed := fmt.Fprintf(std.err, "everypage: run %s is %s%s: %s. %s\n",
-		receipt.RunID, plainStatus(receipt.Status), because(receipt.Reason), counts(receipt), nextStep(receipt, dir))
+	_, printed := fmt.Fprintf(std.err, "everypage: run %s %s%s: %s. %s\n",
+		receipt.RunID, stands(receipt.Status), because(receipt.Reason), counts(receipt), nextStep(receipt, dir))
 	if err == nil {
 		return printed
 	}
 	return said(err)
 }
 
-func plainStatus(s state.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
+// stands says a status as the predicate of a sentence.
+func stands(s state.Status) string {
+	if s == state.NeedsReview {
+		return "needs review"
+	}
+	return "is " + string(s)
+}
 
 func because(r *state.Reason) string {
 	if r == nil {

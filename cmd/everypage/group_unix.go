@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -12,7 +14,13 @@ import (
 // it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.Cancel = func() error {
+		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
 }
 
 // killGroup ends whatever is left of a command's group.

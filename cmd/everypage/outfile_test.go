@@ -58,22 +58,22 @@ func TestOutIsExactlyOnceAcrossKills(t *testing.T) {
 		"with intents always": {"--at-most-once", "--concurrency", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const tickets = 400
+			const tickets = 600
 			w := newWorld(t, tickets)
 			random := rand.New(rand.NewPCG(1, uint64(len(name))))
-			// A pinned run, since a kill may come when it is complete; and attempts
-			// without end, since each kill costs some.
-			args := w.toFile(append(more, "--run-id", "r", "--page-size", "20", "--attempts", "1000")...)
-			asked := make(chan struct{}, 1)
+			// A pinned run, since a kill may come when it is complete already; and many
+			// attempts, since an item that three processes died with counts as poison.
+			args := w.toFile(append(more, "--run-id", "r", "--attempts", "100", "--page-size", "20")...)
+			asked := make(chan struct{})
 			w.list.Script().Always(simapi.Fault{Before: func() {
 				select {
 				case asked <- struct{}{}:
-				default:
+				case <-time.After(time.Millisecond): // nobody counts any more
 				}
 			}})
 			kills := 0
 			for range 200 {
-				killed, text := killedAfter(t, w.command(args...), asked, time.Duration(random.IntN(60))*time.Millisecond)
+				killed, text := killedAfter(t, w.command(args...), asked, 1+random.IntN(3), time.Duration(random.IntN(4_000))*time.Microsecond)
 				if text != "" {
 					t.Fatal(text)
 				}
@@ -83,7 +83,7 @@ func TestOutIsExactlyOnceAcrossKills(t *testing.T) {
 				kills++
 			}
 			w.wantOnce("out.jsonl", tickets)
-			w.want(exitDone, []string{"show", "tickets", "--ledger", w.path("ledger")}, "status: complete", "processed_unique: 400")
+			w.want(exitDone, []string{"show", "tickets", "--ledger", w.path("ledger")}, "status: complete", "processed_unique: 600")
 			t.Logf("%d kills", kills)
 			if kills < 3 {
 				t.Errorf("only %d processes were killed", kills)
@@ -92,14 +92,10 @@ func TestOutIsExactlyOnceAcrossKills(t *testing.T) {
 	}
 }
 
-// killedAfter runs a command, and kills it a while after it has asked for its first
-// page. What is left unkilled must end with 0, else its output comes back.
-func killedAfter(t *testing.T, cmd *exec.Cmd, asked <-chan struct{}, while time.Duration) (killed bool, text string) {
+// killedAfter runs a command, and kills it a while after it has asked for a number of
+// pages. What is left unkilled must end with 0, else its output comes back.
+func killedAfter(t *testing.T, cmd *exec.Cmd, asked <-chan struct{}, pages int, while time.Duration) (killed bool, text string) {
 	t.Helper()
-	select {
-	case <-asked: // by the process before this one
-	default:
-	}
 	var output strings.Builder
 	cmd.Stderr = &output
 	if err := cmd.Start(); err != nil {
@@ -108,14 +104,17 @@ func killedAfter(t *testing.T, cmd *exec.Cmd, asked <-chan struct{}, while time.
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var err error
-	select {
-	case err = <-ended:
-	case <-asked:
+	var kill <-chan time.Time
+	for running := true; running; {
 		select {
 		case err = <-ended:
-		case <-time.After(while):
+			running = false
+		case <-asked:
+			if pages--; pages == 0 {
+				kill = time.After(while)
+			}
+		case <-kill:
 			_ = cmd.Process.Kill() // it may have ended
-			err = <-ended
 		}
 	}
 	var exit *exec.ExitError

@@ -84,16 +84,16 @@ func (p *program) handle(ctx context.Context, item everypage.Item[json.RawMessag
 	if ctx.Err() != nil {
 		killGroup(cmd) // what the command started and left
 	}
+	stderr.flush()
 	return verdict(cmd, err, stderr.String())
 }
 
 // verdict says what an exit code means for the item.
 func verdict(cmd *exec.Cmd, err error, stderr string) error {
 	if cmd.ProcessState.Success() {
-		// Whatever else it started may keep its output open.
-		if err == nil || errors.Is(err, exec.ErrWaitDelay) {
-			return nil
-		}
+		// Also where err says that the run was stopped meanwhile, or that something
+		// else which the command started keeps its output open.
+		return nil
 	}
 	failed := fmt.Errorf("the command failed: %w", err)
 	if stderr != "" {
@@ -159,6 +159,14 @@ func (t *tail) Write(data []byte) (int, error) {
 		t.line = append(t.line[:0], t.line[end+1:]...)
 	}
 	return len(data), nil
+}
+
+// flush passes on what has no end of a line.
+func (t *tail) flush() {
+	if len(t.line) > 0 {
+		_, _ = t.next.Write(append(t.line, '\n')) // see Write
+		t.line = nil
+	}
 }
 
 // String returns the end of what was written, as one line.

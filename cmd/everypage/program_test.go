@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/everypage-go/everypage/internal/simapi"
+	"github.com/everypage-go/everypage/store/pebblestore"
 )
 
 // script returns a command line that hands items to a shell script. $DIR is the
@@ -209,12 +210,27 @@ func TestAtMostOnceLetsTheCommandFinish(t *testing.T) {
 	}
 }
 
+// awaitMirror waits for a mirrored receipt, which is written behind the commits.
+func (w *world) awaitMirror() {
+	w.Helper()
+	for range 1000 {
+		for _, err := range pebblestore.Mirror(w.Context(), w.path("ledger")) {
+			if err == nil {
+				return
+			}
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	w.Fatal("there is no mirrored receipt")
+}
+
 func TestALiveRunCanBeSeenAndNotDisturbed(t *testing.T) {
 	w := newWorld(t, 7)
 	gate := simapi.NewGate()
 	w.list.Script().At(2, simapi.Hang(gate))
 	cmd, said := w.start(w.toFile("--job", "tickets"))
 	<-gate.Entered()
+	w.awaitMirror()
 	ledger := []string{"--ledger", w.path("ledger")}
 	w.want(exitPaused, w.toFile(), w.path("ledger"), "the ledger is in use", "wait until the other process ends")
 	w.want(exitPaused, append([]string{"runs"}, ledger...), "the ledger is in use")
@@ -230,4 +246,40 @@ func TestALiveRunCanBeSeenAndNotDisturbed(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	w.wantOnce("out.jsonl", 7)
+}
+
+// A killed run calls again with the same key; at-most-once holds the item instead.
+func TestAKilledRunIsInDoubt(t *testing.T) {
+	const text = `echo "$EVERYPAGE_KEY" >> "$DIR/keys"; test "$EVERYPAGE_ITEM_ID" != 2 && exit 0; test -e "$DIR/well" && exit 0; echo there >&2; sleep 1`
+	kill := func(t *testing.T, flags ...string) *world {
+		t.Helper()
+		w := newWorld(t, 3)
+		cmd, said := w.start(w.script(text, append(flags, "--run-id", "r")...))
+		said.wait(t, "there")
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		w.put("well", "")
+		return w
+	}
+	t.Run("called again", func(t *testing.T) {
+		w := kill(t)
+		w.want(exitDone, w.script(text, "--run-id", "r"), "3 items done")
+		// The first one's outcome may not have been recorded before the kill.
+		if got := strings.TrimPrefix(w.get("keys"), "r|1|greet\n"); strings.TrimPrefix(got, "r|2|greet\nr|1|greet\n") != "r|2|greet\nr|3|greet\n" && got != "r|2|greet\nr|2|greet\nr|3|greet\n" {
+			t.Errorf("the keys were %q", got)
+		}
+	})
+	t.Run("at most once", func(t *testing.T) {
+		w := kill(t, "--at-most-once")
+		w.want(exitReview, w.script(text, "--run-id", "r", "--at-most-once"), "needs review (items_held", "2 items done, 1 held")
+		if got := strings.Count(w.get("keys"), "r|2|greet\n"); got != 1 {
+			t.Errorf("it was called %d times", got)
+		}
+		w.want(exitDone, []string{"items", "r", "--ledger", w.path("ledger")}, "in_doubt")
+		w.want(exitReview, []string{"retry", "r", "--by", "me", "--ledger", w.path("ledger")}, "no held item can be tried again without being named")
+		w.want(exitDone, []string{"retry", "r", "--by", "me", "--item", "2", "--ledger", w.path("ledger")}, "is open again")
+		w.want(exitDone, w.script(text, "--run-id", "r", "--at-most-once"), "3 items done")
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
 	"github.com/everypage-go/everypage/store"
 )
@@ -30,6 +31,8 @@ type progress struct {
 	log   *slog.Logger
 	clock everypage.Clock
 	out   io.Writer
+	// interactive says that there is a changing line until close.
+	interactive bool
 
 	mu     sync.Mutex // held while something is written
 	bar    *progressbar.ProgressBar
@@ -37,7 +40,7 @@ type progress struct {
 }
 
 func newProgress(std streams, verbose bool) *progress {
-	p := &progress{clock: everypage.SystemClock{}, out: std.err}
+	p := &progress{clock: everypage.SystemClock{}, out: std.err, interactive: std.interactive}
 	level := slog.LevelInfo
 	if std.interactive {
 		level = slog.LevelWarn // the rest is on the changing line
@@ -49,6 +52,7 @@ func newProgress(std streams, verbose bool) *progress {
 			progressbar.OptionSetElapsedTime(true),
 			progressbar.OptionClearOnFinish(),
 		)
+		_ = p.bar.RenderBlank() // see draw
 	}
 	if verbose {
 		level = slog.LevelDebug
@@ -85,6 +89,7 @@ func (p *progress) observer() everypage.Observer {
 	return everypage.Observer{
 		Page:    func(r state.Receipt, _ store.Page) { p.at(r) },
 		Settled: func(r state.Receipt, _ store.Item) { p.at(r) },
+		Wait:    p.waits,
 	}
 }
 
@@ -106,10 +111,21 @@ func (p *progress) at(r state.Receipt) {
 	}
 }
 
+// draw brings the changing line up to date. What the API says of the whole list's
+// size is shown as its word, and never as how much is left.
 func (p *progress) draw(r state.Receipt) {
-	if t := r.ReportedTotal; t != nil && t.Last > 0 {
-		p.bar.ChangeMax64(t.Last)
+	text := fmt.Sprintf("page %d: %s", r.PageIndex+1, itemCounts(&r))
+	if t := r.ReportedTotal; t != nil {
+		text += fmt.Sprintf(", reported total %d", t.Last)
 	}
-	p.bar.Describe(fmt.Sprintf("page %d: %s", r.PageIndex+1, itemCounts(&r)))
-	_ = p.bar.Set64(r.ProcessedUnique + r.Inherited) // more than a total that shrank is not worth an error
+	p.bar.Describe(text)
+	_ = p.bar.Add(1) // turns the spinner; it has no end to exceed
+}
+
+// waits says above the changing line that a pause is waited out; elsewhere the log
+// does.
+func (p *progress) waits(_ string, code pager.Code, until time.Time) {
+	if p.interactive {
+		p.say(fmt.Sprintf("everypage: %s: waiting until %s", code, until.Format(time.RFC3339)))
+	}
 }

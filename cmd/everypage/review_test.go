@@ -12,7 +12,7 @@ func TestConflictIsAccepted(t *testing.T) {
 	w := newWorld(t, 6)
 	w.list.List().Duplicate("2", 5)
 	ledger := []string{"--ledger", w.path("ledger")}
-	w.want(exitReview, w.toFile("--receipt"), "needs review (conflicts_open: 1 conflict is open)", "everypage accept", "--by NAME --note WHY", "duplicate_conflicts: 1\n")
+	w.want(exitReview, w.toFile("--receipt"), " needs review (conflicts_open: 1 conflict is open)", "everypage accept", "--by NAME --note WHY", "duplicate_conflicts: 1\n")
 	run := w.runID()
 	w.want(exitReview, w.toFile(), "needs review (conflicts_open")
 	w.want(exitReview, append([]string{"accept", run, "--by", "Ada", "--note", "known", "--item", "4"}, ledger...), `item "4" is not held`)
@@ -32,6 +32,9 @@ func TestSupersededRunKeepsItsLines(t *testing.T) {
 	w.want(exitReview, w.toFile(), "needs review (cursor_expired", "everypage supersede")
 	old := w.runID()
 	w.want(exitDone, []string{"supersede", old, "--by", "Ada", "--note", "the cursor expired", "--ledger", w.path("ledger")}, "takes the place of "+old)
+	for _, pinned := range []string{"", old} {
+		w.want(exitUsage, w.job("--out", w.path("b.jsonl"), "--run-id", pinned), "has done items whose lines are not in it")
+	}
 	w.want(exitDone, w.toFile(), "4 items done, 3 done by earlier runs")
 	w.wantOnce("out.jsonl", 7)
 	w.want(exitDone, []string{"show", old, "--ledger", w.path("ledger"), "--json"}, `"superseded_by"`)

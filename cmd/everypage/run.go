@@ -16,7 +16,8 @@ import (
 
 const runHelp = `Walk the list at URL by a contract, and do something to each of its items once:
 write it as a line to a file, or hand it to a command. Run the same command line
-again after any stop; it goes on where it stood.
+again after any stop; it goes on where it stood. Run again after a complete run, it
+starts a new one, unless --run-id names the complete one: then nothing is called.
 
 WITH --out FILE each item is one line, as the API sent it, in compact form. Exactly
 one line stands in FILE for each item that the receipt counts as processed, also
@@ -38,7 +39,8 @@ Its exit code says what became of the item:
   other  try again, with the same key, up to --attempts; then hold the item
 The end of what it writes to standard error becomes the error. It runs in a process
 group of its own; a stopped run sends that group SIGTERM, and SIGKILL ten seconds
-later. With --at-most-once it is let finish instead.
+later, and counts an exit code of 0 as done then, too. With --at-most-once it is let
+finish instead. A kill of everypage itself does not reach a command that is running.
 
 A FILTER is a part of the URL's query. Credentials belong in --header-env; those in
 a URL are kept out of every output.

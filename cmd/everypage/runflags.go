@@ -69,8 +69,8 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.Int64Var(&f.bodyLimit, "body-limit", 0, "longest answer to read, in `bytes`; defaults to 33554432")
 
 	flags.StringVar(&f.runID, "run-id", "", "`name` of the run; asked for a complete one, nothing is called")
-	flags.StringVar(&f.once, "once", "run", "how long an item is done: for its run, or for the `job`")
-	flags.StringVar(&f.cutoff, "cutoff", "none", "who keeps items out that are created after the start: none, client or server")
+	flags.StringVar(&f.once, "once", "run", "`how` long an item is done: run, for its run; or job, for all runs of the job")
+	flags.StringVar(&f.cutoff, "cutoff", "none", "`who` keeps items out that are created after the start: none, client or server")
 	flags.BoolVar(&f.incremental, "incremental", false, "start at the cutoff of the last complete run; needs --cutoff server")
 	flags.DurationVar(&f.deadline, "deadline", 0, "how long after its start the run should be complete")
 	flags.BoolVar(&f.atMostOnce, "at-most-once", false, "hold an item in doubt for a person instead of calling again")

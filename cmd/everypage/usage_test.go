@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -162,6 +164,21 @@ func TestPausedUntil(t *testing.T) {
 	w.want(exitPaused, w.toFile(), "is paused (rate_limited")
 	if w.list.Log().Len() != requests {
 		t.Error("it was asked again before its instant")
+	}
+	w.want(exitDone, w.toFile("--force"), "7 items done")
+}
+
+// A pause that is waited out ends at once where somebody stops the run.
+func TestStopDuringAWait(t *testing.T) {
+	w := newWorld(t, 7)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	w.list.Script().At(2, simapi.Fault{
+		Before: func() { time.AfterFunc(50*time.Millisecond, func() { cancel(errStopped) }) },
+		Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"30"}}, Body: "{}",
+	})
+	got := runIn(ctx, w.toFile()...)
+	if got.code != exitPaused || !strings.Contains(got.err, "is paused (rate_limited") || !strings.Contains(got.err, "3 items done") {
+		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
 	w.want(exitDone, w.toFile("--force"), "7 items done")
 }

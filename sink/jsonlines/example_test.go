@@ -18,13 +18,13 @@ func ExampleOpen() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	ctx := context.Background()
 	ledger, err := pebblestore.Open(filepath.Join(folder, "ledger"), nil)
 	if err != nil {
 		panic(err)
 	}
-	defer ledger.Close()
+	defer func() { _ = ledger.Close() }()
 	path := filepath.Join(folder, "fruit.jsonl")
 	file, err := jsonlines.Open(ctx, path, ledger, jsonlines.Options{Job: "fruit"})
 	if err != nil {

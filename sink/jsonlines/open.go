@@ -57,7 +57,7 @@ func (f *File) open(ctx context.Context, ledger store.Reader) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if size > 0 {
-			return f.refuse(ErrForeign, fmt.Sprintf("it holds %d bytes, and no journal is beside it", size), "choose a file that does not exist yet")
+			return f.refuse(ErrForeign, fmt.Sprintf("it holds %d bytes, and no journal is beside it", size), "choose a file that does not exist yet, or put the folder "+filepath.Base(f.folder)+" back")
 		}
 		if err := f.mayBegin(ctx, ledger); err != nil {
 			return err
@@ -126,12 +126,23 @@ func (f *File) mayBegin(ctx context.Context, ledger store.Reader) error {
 	if f.options.NewFile {
 		return nil
 	}
+	lineage := ""
+	if f.options.RunID != "" {
+		pinned, err := ledger.Run(ctx, f.options.RunID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("look for the run: %w", err)
+		}
+		lineage = pinned.Lineage // a superseded run answers with its successor
+	}
 	for run, err := range ledger.Runs(ctx, store.RunFilter{Job: f.options.Job}) {
 		if err != nil {
 			return fmt.Errorf("look for an open run: %w", err)
 		}
 		r := run.Receipt
-		if r.Status == state.Complete || r.SupersededBy != "" || f.options.RunID != "" && r.RunID != f.options.RunID {
+		if r.Status == state.Complete || r.SupersededBy != "" || lineage != "" && run.Lineage != lineage {
 			continue
 		}
 		has, err := hasLines(ctx, ledger, run)

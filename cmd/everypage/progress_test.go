@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/everypage-go/everypage/internal/simapi"
+)
+
+// On a terminal one line changes, and is gone at the end; the last line stays.
+func TestProgressOnATerminal(t *testing.T) {
+	w := newWorld(t, 7)
+	w.list.Script().At(2, simapi.RateLimited(time.Second, time.Now(), simapi.Envelope{}))
+	var out, errs bytes.Buffer
+	if code := execute(t.Context(), streams{out: &out, err: &errs, interactive: true}, w.toFile()); code != exitDone {
+		t.Fatalf("exit code %d\n%s", code, errs.String())
+	}
+	for _, want := range []string{"reading the first page", "page 2: ", "rate_limited: waiting until "} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("it does not show %q: %q", want, errs.String())
+		}
+	}
+	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
+	last := lines[len(lines)-1]
+	if _, last, _ = strings.Cut(last, "everypage: run "); !strings.Contains(last, "is complete: 7 items done, 3 pages") {
+		t.Errorf("the last line is %q", lines[len(lines)-1])
+	}
+	if strings.Contains(errs.String(), "\x1b[3") || out.Len() > 0 {
+		t.Errorf("it uses colours, or standard output: %q", errs.String())
+	}
+}
+
+// Elsewhere there are plain log lines.
+func TestProgressInALog(t *testing.T) {
+	w := newWorld(t, 7)
+	got := w.want(exitDone, w.toFile(), "event=begin", "msg=progress", "event=finish")
+	if strings.ContainsAny(got.err, "\r\x1b") {
+		t.Errorf("it uses control characters: %q", got.err)
+	}
+}
