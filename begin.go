@@ -73,7 +73,8 @@ func (j Job[T]) begin(ctx context.Context, ledger store.Reader) (store.Run, erro
 	return run, err
 }
 
-// mayShareScope refuses a second open run over the items of a once-a-job job.
+// mayShareScope refuses a second open run over the items of a once-a-job job, and
+// another action, for which what is done would be taken as done.
 func (j Job[T]) mayShareScope(ctx context.Context, ledger store.Reader) error {
 	for run, err := range ledger.Runs(ctx, store.RunFilter{Job: j.Name}) {
 		switch {
@@ -81,6 +82,8 @@ func (j Job[T]) mayShareScope(ctx context.Context, ledger store.Reader) error {
 			return fmt.Errorf("everypage: find the open runs of job %s: %w", j.Name, err)
 		case run.Receipt.Status != state.Complete && run.Receipt.SupersededBy == "":
 			return &JobError{Job: j.Name, Err: fmt.Errorf("run %s is open and shares its items with a new one: finish or supersede it first", run.Receipt.RunID)}
+		case run.Scope == jobScope(j.Name) && run.Receipt.Action != j.Action:
+			return &JobError{Job: j.Name, Err: fmt.Errorf("its items are done once a job, and run %s did %q: give the job with action %q another name", run.Receipt.RunID, run.Receipt.Action, j.Action)}
 		}
 	}
 	return nil

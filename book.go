@@ -166,8 +166,9 @@ func touch(r *state.Receipt, now time.Time) {
 
 // tally moves an item's weight in the receipt from what it was to what it is.
 func tally(r *state.Receipt, was, is store.Item) {
-	if was.RunID == r.RunID || owed(was.State) {
-		// What an earlier run of the lineage still owes counts from the start.
+	if was.RunID == r.RunID || was.SettledBy == r.RunID || owed(was.State) {
+		// What an earlier run of the lineage still owes counts from the start, and
+		// what this run settled of it without meeting it counts already.
 		weigh(r, was, -1)
 	}
 	weigh(r, is, +1)

@@ -31,9 +31,14 @@ import (
 // not done, and complete means that the end was observed.
 //
 // A failure prints the lives as a person can follow them, and rapid the seed to
-// repeat it with; with a concurrency above 1, the order of calls may differ.
+// repeat it with; with a concurrency above 1, the order of calls may differ. More
+// plans: go test -run TestCrash . -rapid.checks=10000.
 func TestCrash(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { drawCrashPlan(t).play(t) })
+	for range 2 { // rounds of 100 plans
+		t.Run("round", func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { drawCrashPlan(t).play(t) })
+		})
+	}
 }
 
 // crashPlan is a list, a job and the lives of its process.

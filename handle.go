@@ -216,6 +216,18 @@ func guarded(do func() error) (err error) {
 	return err
 }
 
+// confirm asks the handler's own API whether an item's effect happened.
+func (r *runner[T]) confirm(ctx context.Context, item store.Item) (happened bool, err error) {
+	err = guarded(func() (err error) {
+		happened, err = r.job.Confirm(ctx, Key(item.Scope, item.ID, r.job.Action))
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("ask whether the effect happened: %w", err)
+	}
+	return happened, nil
+}
+
 // resolveDoubt looks before a call at what is not known of earlier ones. It
 // settles the task where it must not, or need not, be called again.
 func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool, err error) {
@@ -226,15 +238,10 @@ func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool,
 	}
 	died := first && t.record.Intent
 	if first && r.job.Confirm != nil {
-		var happened bool
-		key := Key(r.book.current().Scope, t.item.ID, r.job.Action)
-		err := guarded(func() (err error) {
-			happened, err = r.job.Confirm(ctx, key)
-			return err
-		})
+		happened, err := r.confirm(ctx, t.record)
 		if err != nil {
 			t.first = true // asked again before the next call
-			return false, fmt.Errorf("ask whether the effect happened: %w", err)
+			return false, err
 		}
 		if happened {
 			r.done(t, 0)

@@ -68,8 +68,14 @@ func TestKey_IsInjectiveAndSafe(t *testing.T) {
 func TestKey_PartsStayApart(t *testing.T) {
 	seen := map[string][3]string{}
 	for _, v := range [][3]string{
-		{"run-0001", "a|b", "c"}, {"run-0001", "a", "b|c"}, {"run-0001|a", "b", "c"}, {"run-0001", "ab", "c"}, {"run-0001", "a", "bc"},
-		{"run-0001a", "b", "c"}, {"run-0001", "", "abc"}, {"run-0001", "abc", ""},
+		{"run-0001", "a|b", "c"},
+		{"run-0001", "a", "b|c"},
+		{"run-0001|a", "b", "c"},
+		{"run-0001", "ab", "c"},
+		{"run-0001", "a", "bc"},
+		{"run-0001a", "b", "c"},
+		{"run-0001", "", "abc"},
+		{"run-0001", "abc", ""},
 	} {
 		key := everypage.Key(v[0], v[1], v[2])
 		if other, ok := seen[key]; ok {

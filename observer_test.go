@@ -134,8 +134,10 @@ func TestErrorsRedactCredentials(t *testing.T) {
 	w := newWorld(t, 2, "a")
 	var log bytes.Buffer
 	w.answer = on(0, func(*pager.Page[ticket]) error {
-		return &pager.Fault{Verdict: pager.Pause, Code: pager.CodeTransport,
-			Err: fmt.Errorf("Get %q: connection refused", "https://bob:hunter2@api.test/items?api_key=s3cret&page=2")}
+		return &pager.Fault{
+			Verdict: pager.Pause, Code: pager.CodeTransport,
+			Err: fmt.Errorf("Get %q: connection refused", "https://bob:hunter2@api.test/items?api_key=s3cret&page=2"),
+		}
 	})
 	receipt, err := w.run(w.job(func(j *everypage.Job[ticket]) { j.Options.Logger = slog.New(slog.NewTextHandler(&log, nil)) }))
 	wantPause(t, receipt, err, pager.CodeTransport)

@@ -58,14 +58,14 @@ func TestRun_EmptyList(t *testing.T) {
 // next cursor are on disk.
 func TestPageBeforeWork(t *testing.T) {
 	w := newWorld(t, 2, "a", "b", "c", "d", "e").crashable()
-	w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+	w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
 		ledger := w.onDisk()
-		run, err := ledger.Run(context.Background(), item.RunID)
+		run, err := ledger.Run(ctx, item.RunID)
 		if err != nil {
 			return err
 		}
 		want(t, "pages on disk", run.Receipt.Pages, item.Page+1)
-		for page, err := range ledger.Pages(context.Background(), item.RunID, item.Page) {
+		for page, err := range ledger.Pages(ctx, item.RunID, item.Page) {
 			if err != nil {
 				return err
 			}
@@ -87,9 +87,9 @@ func TestPageBeforeWork(t *testing.T) {
 func TestPageSettledBeforeNext(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		w := newWorld(t, 3, "a", "b", "c", "d", "e", "f", "g").crashable()
-		w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+		w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
 			ledger := w.onDisk()
-			for page, err := range ledger.Pages(context.Background(), item.RunID, 0) {
+			for page, err := range ledger.Pages(ctx, item.RunID, 0) {
 				if err != nil {
 					return err
 				}
@@ -99,7 +99,7 @@ func TestPageSettledBeforeNext(t *testing.T) {
 				if page.Index >= item.Page {
 					continue
 				}
-				items, err := ledger.Items(context.Background(), item.RunID, page.IDs)
+				items, err := ledger.Items(ctx, item.RunID, page.IDs)
 				if err != nil {
 					return err
 				}
@@ -122,7 +122,7 @@ func TestConfirmedOnce(t *testing.T) {
 	w := newWorld(t, 3, "a", "b", "c", "d").crashable()
 	ctx, cancel := context.WithCancel(t.Context())
 	var once sync.Once
-	var left = w.fs
+	left := w.fs
 	confirmed := ""
 	_, _ = everypage.Run(ctx, w.ledger, w.job(func(j *everypage.Job[ticket]) {
 		j.Options.Observer.Settled = func(_ state.Receipt, item store.Item) {
@@ -186,11 +186,13 @@ func TestRule16_ReadAhead(t *testing.T) {
 				return nil
 			}
 			w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
-				if item.ID == "a" && c.ahead {
-					for n := range fetched { // page 1 is fetched while a is handled
-						if n == 1 {
-							break
-						}
+				for ahead := item.ID == "a" && c.ahead; ahead; { // page 1 is fetched while a is handled
+					select {
+					case n := <-fetched:
+						ahead = n == 0
+					case <-time.After(20 * time.Second):
+						t.Error("page 1 is not fetched while page 0 is handled")
+						ahead = false
 					}
 				}
 				for range 200 {

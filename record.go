@@ -109,6 +109,9 @@ func (r *runner[T]) identify(sh *sheet[T], items []pager.Item[T]) {
 			r.conflict(sh, item, sh.at.index) // which of the two was meant?
 		}
 	}
+	if len(sh.entries) == len(sh.page.IDs) {
+		return // no copies
+	}
 	differing := maps.Clone(sh.earlier.differing)
 	for _, c := range sh.conflicts {
 		if differing == nil {
@@ -309,21 +312,39 @@ func (r *runner[T]) vanish(ctx context.Context, sh *sheet[T], scope string) erro
 		if was.State != store.StatePending || was.RunID != sh.page.RunID || was.Page != sh.at.index {
 			continue
 		}
-		is := was
-		is.UpdatedAt = sh.page.At
-		switch {
-		case was.Intent && r.job.AtMostOnce: // never adopted by a page that shows it again
-			is.State, is.Code = store.StateHeld, state.HoldInDoubt
-			is.Detail = "its call was interrupted, and the list no longer has it"
-		case r.job.DropVanished:
-			is.State, is.Code, is.SettledBy = store.StateDropped, state.HoldVanished, sh.page.RunID
-		default:
-			is.State, is.Code = store.StateHeld, state.HoldVanished
-			is.Detail = fmt.Sprintf("page %d was read again and no longer has it", sh.at.index)
-		}
-		sh.outcomes = append(sh.outcomes, outcome{was: was, is: is})
+		sh.outcomes = append(sh.outcomes, outcome{was: was, is: r.gone(ctx, sh, was)})
 	}
 	return nil
+}
+
+// gone returns what becomes of an unsettled item that its page no longer shows.
+func (r *runner[T]) gone(ctx context.Context, sh *sheet[T], is store.Item) store.Item {
+	is.UpdatedAt = sh.page.At
+	if r.crashed && is.DoubtSince.IsZero() && !r.job.AtMostOnce {
+		is.DoubtSince = sh.earlier.at // it may have been called before the runner died
+	}
+	var happened bool
+	var err error
+	if r.job.Confirm != nil && !is.DoubtSince.IsZero() {
+		happened, err = r.confirm(ctx, is)
+	}
+	switch {
+	case happened:
+		is.State, is.SettledBy = store.StateDone, sh.page.RunID
+		is.Intent, is.DoubtSince, is.Code, is.Detail = false, time.Time{}, "", ""
+	case is.Intent && r.job.AtMostOnce: // never adopted by a page that shows it again
+		is.State, is.Code = store.StateHeld, state.HoldInDoubt
+		is.Detail = "its call was interrupted, and the list no longer has it"
+	case r.job.DropVanished && err == nil:
+		is.State, is.Code, is.SettledBy = store.StateDropped, state.HoldVanished, sh.page.RunID
+	default:
+		is.State, is.Code = store.StateHeld, state.HoldVanished
+		is.Detail = fmt.Sprintf("page %d was read again and no longer has it", sh.at.index)
+	}
+	if err != nil {
+		is.Detail = bounded(is.Detail + "; " + err.Error())
+	}
+	return is
 }
 
 // cursorSeen reports whether an earlier page was read at the same cursor, where

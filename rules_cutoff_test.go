@@ -245,6 +245,31 @@ func TestRule08_SuccessorKeepsFromAndTakesANewCutoff(t *testing.T) {
 	want(t, "the successor's cutoff_at", third.CutoffAt, w.clock.Now())
 }
 
+// Rule 8: a run that is not complete moves no window, and a successor keeps the
+// window's start also where another run was complete meanwhile.
+func TestRule08_OnlyCompleteRunsMoveTheWindow(t *testing.T) {
+	w := newWorld(t, 3, "a")
+	job, _ := w.incremental()
+	pinned := func(id string) everypage.Job[ticket] {
+		j := job
+		j.RunID = id
+		return j
+	}
+	first, err := w.run(pinned("first"))
+	wantComplete(t, err)
+	w.list = append(w.list, ticket{ID: "b", Created: start().Add(time.Minute)})
+	w.clock.advance(time.Hour)
+	stopped := w.stopAt("b", pinned("stopped"))
+	w.clock.advance(time.Hour)
+	third, err := w.run(pinned("third"))
+	wantComplete(t, err)
+	want(t, "the start of the run after a stopped one", third.WindowFrom, first.CutoffAt)
+	w.supersede(stopped.RunID)
+	successor, err := w.run(pinned("stopped"))
+	wantComplete(t, err)
+	want(t, "the start of the stopped run's successor", successor.WindowFrom, first.CutoffAt)
+}
+
 // Rule 8: where the window cannot be made, nothing is begun.
 func TestRule08_WindowThatCannotBeMade(t *testing.T) {
 	w := newWorld(t, 3, "a")
@@ -256,8 +281,8 @@ func TestRule08_WindowThatCannotBeMade(t *testing.T) {
 	if receipt != nil {
 		t.Errorf("there is no run, and the receipt is of %s", receipt.RunID)
 	}
-	for run := range w.ledger.Runs(t.Context(), store.RunFilter{}) {
-		t.Errorf("run %s was begun", run.Receipt.RunID)
+	for run, err := range w.ledger.Runs(t.Context(), store.RunFilter{}) {
+		t.Errorf("run %s was begun (%v)", run.Receipt.RunID, err)
 	}
 	w.wantRequests()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
 )
 
 func deadline(j *everypage.Job[ticket]) { j.Deadline = time.Hour }
@@ -16,7 +17,7 @@ func deadline(j *everypage.Job[ticket]) { j.Deadline = time.Hour }
 // later calls go on, late, and the receipt says by how much.
 func TestRule11_DeadlinePausesOnce(t *testing.T) {
 	w := newWorld(t, 2, "a", "b", "c", "d")
-	w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+	w.handle = func(context.Context, everypage.Item[ticket]) error {
 		w.clock.advance(25 * time.Minute)
 		return nil
 	}
@@ -90,4 +91,16 @@ func TestRule11_SpentOnce(t *testing.T) {
 	w.answer = limited(1, pager.CodeRateLimited, w.clock.Now().Add(time.Minute))
 	_, err = w.run(w.job(deadline, waitUpTo(time.Hour)))
 	wantComplete(t, err)
+}
+
+// Rule 11: late_by is that of the end itself, also where nothing was recorded
+// shortly before, and stays so.
+func TestRule11_LateByIsOfTheEnd(t *testing.T) {
+	w := newWorld(t, 1)
+	receipt, err := w.run(w.job(deadline, func(j *everypage.Job[ticket]) {
+		j.Options.Observer.Page = func(state.Receipt, store.Page) { w.clock.advance(90 * time.Minute) }
+	}))
+	wantComplete(t, err)
+	want(t, "finished_at", receipt.FinishedAt, start().Add(90*time.Minute))
+	want(t, "late_by", receipt.LateBy, state.Duration(30*time.Minute))
 }

@@ -38,7 +38,10 @@ func TestRule10_AcceptByNameWithANote(t *testing.T) {
 	want(t, "duplicate_conflicts", receipt.DuplicateConflicts, 0)
 	want(t, "conflicts_accepted", receipt.ConflictsAccepted, 1)
 	want(t, "the reason", receipt.Reason, nil)
-	for c := range w.ledger.Conflicts(t.Context(), receipt.RunID) {
+	for c, err := range w.ledger.Conflicts(t.Context(), receipt.RunID) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		want(t, "who accepted, and why", c.AcceptedBy+": "+c.Note, "Ada: looked at it")
 	}
 	wantList(t, "the events", w.transitions(receipt.RunID), "begin", "review", "note", "reopen", "finish")
@@ -83,6 +86,13 @@ func TestRule10_AcceptInTheMiddle(t *testing.T) {
 	w.answer = on(2, func(*pager.Page[ticket]) error { return &pager.Fault{Code: pager.CodeRequestRefused} })
 	receipt, err := w.run(w.job())
 	wantReview(t, receipt, err, pager.CodeRequestRefused)
+	nobody := everypage.Decision{Note: "fine", Clock: w.clock, Random: w.random}
+	if _, err := everypage.Accept(t.Context(), w.ledger, receipt.RunID, nobody); err == nil {
+		t.Error("nobody accepted a conflict")
+	}
+	if _, err := everypage.Supersede(t.Context(), w.ledger, receipt.RunID, nobody); err == nil {
+		t.Error("nobody superseded a run")
+	}
 	receipt, err = everypage.Accept(t.Context(), w.ledger, receipt.RunID, decision(w))
 	if err != nil {
 		t.Fatal(err)

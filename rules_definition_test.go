@@ -202,8 +202,7 @@ func TestRule18_PinnedRunWithAnotherDefinition(t *testing.T) {
 	_, err := w.run(w.job(func(j *everypage.Job[ticket]) { j.RunID = "march" }))
 	wantComplete(t, err)
 	_, err = w.run(w.job(func(j *everypage.Job[ticket]) { j.RunID, j.List.Filter = "march", "all" }))
-	var different *everypage.DefinitionError
-	if !errors.As(err, &different) {
+	if _, ok := errors.AsType[*everypage.DefinitionError](err); !ok {
 		t.Errorf("have %v, want a DefinitionError", err)
 	}
 	want(t, "the number of calls", len(w.calls), 3)
@@ -238,7 +237,7 @@ func TestOneRunner(t *testing.T) {
 	w := newWorld(t, 2, "a", "b", "c")
 	var second, other error
 	var requests int
-	w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+	w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
 		if item.ID != "b" {
 			return nil
 		}
@@ -249,9 +248,9 @@ func TestOneRunner(t *testing.T) {
 			}
 		})
 		requests = len(w.requests)
-		_, second = everypage.Run(context.Background(), w.ledger, never)
+		_, second = everypage.Run(ctx, w.ledger, never)
 		requests = len(w.requests) - requests
-		_, other = everypage.Run(context.Background(), w.ledger, w.job(func(j *everypage.Job[ticket]) {
+		_, other = everypage.Run(ctx, w.ledger, w.job(func(j *everypage.Job[ticket]) {
 			j.Name = "other"
 			j.Handle = func(context.Context, everypage.Item[ticket]) error { return nil }
 			j.Pager = newWorld(t, 2, "x")
@@ -273,8 +272,8 @@ func TestOneRunner(t *testing.T) {
 // one-runner: neither can a person decide about a run that is at work.
 func TestOneRunner_Decisions(t *testing.T) {
 	w := newWorld(t, 2, "a", "b", "c")
-	w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
-		if _, err := everypage.Supersede(context.Background(), w.ledger, item.RunID, decision(w)); !errors.Is(err, store.ErrHeld) {
+	w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
+		if _, err := everypage.Supersede(ctx, w.ledger, item.RunID, decision(w)); !errors.Is(err, store.ErrHeld) {
 			return fmt.Errorf("superseded a run that is at work: %w", err)
 		}
 		return nil

@@ -90,7 +90,7 @@ func TestRule14_RunReturnsAfterEveryHandler(t *testing.T) {
 	running := 0
 	var entered sync.WaitGroup
 	entered.Add(4)
-	w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
+	w.handle = func(ctx context.Context, _ everypage.Item[ticket]) error {
 		mu.Lock()
 		running++
 		mu.Unlock()
@@ -118,8 +118,8 @@ func TestRule14_RunReturnsAfterEveryHandler(t *testing.T) {
 func TestRule14_IntentIsDurableBeforeTheCall(t *testing.T) {
 	for _, once := range []bool{true, false} {
 		w := newWorld(t, 2, "a", "b").crashable()
-		w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
-			items, err := w.onDisk().Items(context.Background(), item.RunID, []string{item.ID})
+		w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
+			items, err := w.onDisk().Items(ctx, item.RunID, []string{item.ID})
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func TestRule14_AtMostOnceCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 2, "a", "b")
 			ctx, cancel := context.WithCancel(t.Context())
-			w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
+			w.handle = func(ctx context.Context, _ everypage.Item[ticket]) error {
 				cancel()
 				if notDone {
 					return everypage.NotDone(ctx.Err())
@@ -225,7 +225,7 @@ func TestRule21_CarefulAfterACrash(t *testing.T) {
 		running, most := 0, 0
 		job := w.job(w.as(pager.Description{NotReplayable: !again}), func(j *everypage.Job[ticket]) { j.Options.Concurrency = 4 })
 		w.die("b", true, w.job(w.as(pager.Description{NotReplayable: !again})))
-		w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+		w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
 			mu.Lock()
 			running++
 			if item.Page == 0 {
@@ -235,7 +235,7 @@ func TestRule21_CarefulAfterACrash(t *testing.T) {
 			for range 100 {
 				runtime.Gosched()
 			}
-			items, err := w.onDisk().Items(context.Background(), item.RunID, []string{item.ID})
+			items, err := w.onDisk().Items(ctx, item.RunID, []string{item.ID})
 			if err != nil {
 				return err
 			}
@@ -253,13 +253,31 @@ func TestRule21_CarefulAfterACrash(t *testing.T) {
 	}
 }
 
+// A run whose runner died is running still, and goes on by the event resume; it
+// needs no force, since nobody paused it.
+func TestResumeOfADeadRunner(t *testing.T) {
+	w := newWorld(t, 2, "a", "b", "c").crashable()
+	w.die("b", true, w.job())
+	runID := w.newestRun()
+	run, err := w.ledger.Run(t.Context(), runID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "status after the crash", run.Receipt.Status, state.Running)
+	want(t, "active after the crash", run.Active, true)
+	receipt, err := w.run(w.job())
+	wantComplete(t, err)
+	want(t, "the run", receipt.RunID, runID)
+	wantList(t, "the events", w.transitions(runID), "begin", "resume", "finish")
+}
+
 // Rule 21: a page that a process died on stays careful over a pause.
 func TestRule21_CarefulOverAPause(t *testing.T) {
 	w := newWorld(t, 3, "a", "b", "c").crashable()
 	w.die("a", false, w.job())
 	w.stopAt("b", w.job())
-	w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
-		items, err := w.onDisk().Items(context.Background(), item.RunID, []string{item.ID})
+	w.handle = func(ctx context.Context, item everypage.Item[ticket]) error {
+		items, err := w.onDisk().Items(ctx, item.RunID, []string{item.ID})
 		if err == nil {
 			want(t, "the durable intent of "+item.ID, items[0].Intent, true)
 		}
@@ -502,7 +520,7 @@ func TestRule20_KeyRetention(t *testing.T) {
 func TestHandlerPanics(t *testing.T) {
 	for name, handle := range map[string]func() error{
 		"panic":       func() error { panic("out of ideas") },
-		"nil panic":   func() error { panic(nil) }, //nolint:govet // what a handler may do
+		"nil panic":   func() error { panic(nil) },
 		"Goexit":      func() error { runtime.Goexit(); return nil },
 		"error panic": func() error { panic(errNo) },
 	} {

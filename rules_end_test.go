@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"testing"
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
 )
 
 // sequence is a pager that yields the given pages and then just stops.
@@ -29,6 +31,14 @@ func (s sequence) Pages(context.Context, pager.Cursor) iter.Seq2[pager.Page[tick
 			s.last()
 		}
 	}
+}
+
+// leaveTime is a handler that lets whoever would fetch too much do so.
+func leaveTime(context.Context, everypage.Item[ticket]) error {
+	for range 2000 {
+		runtime.Gosched()
+	}
+	return nil
 }
 
 // Rules 3 and 21, contradictory page: a page that cannot be gone on from is
@@ -56,6 +66,7 @@ func TestRule03_ContradictoryPageIsHandledThenStops(t *testing.T) {
 					c.change(page)
 					return nil
 				})
+				w.handle = leaveTime
 				job := w.job(func(j *everypage.Job[ticket]) { j.Options.ReadAhead = ahead })
 				receipt, err := w.run(job)
 				wantReview(t, receipt, err, c.code)
@@ -83,6 +94,7 @@ func TestOpaqueCursor_LongCycle(t *testing.T) {
 		})
 		reading := func(j *everypage.Job[ticket]) { j.Options.ReadAhead = ahead }
 		w.stopAt("d", w.job())
+		w.handle = leaveTime
 		receipt, err := w.run(w.job(reading))
 		wantReview(t, receipt, err, state.CodeCursorRepeated)
 		w.wantCalls("a", "b", "c", "d", "d", "e")
@@ -176,7 +188,7 @@ func TestRule03_RepeatLimit(t *testing.T) {
 		}
 		job := w.job(w.as(allowed), func(j *everypage.Job[ticket]) { j.Options.Force = true })
 		var receipt *state.Receipt
-		var err error = everypage.ErrPaused
+		err := everypage.ErrPaused
 		for i := 0; errors.Is(err, everypage.ErrPaused) && i < 20; i++ {
 			receipt, err = w.run(job)
 		}
@@ -212,7 +224,11 @@ func TestEndObserved_NothingElseIsTheEnd(t *testing.T) {
 		}
 		return nil
 	}
-	receipt, err := w.run(w.job())
+	receipt, err := w.run(w.job(func(j *everypage.Job[ticket]) {
+		j.Options.Observer.Page = func(r state.Receipt, page store.Page) {
+			want(t, fmt.Sprintf("terminal_observed at page %d", page.Index), r.TerminalObserved, page.Index == 3)
+		}
+	}))
 	wantComplete(t, err)
 	w.wantRequests("(start)", `"3"`, `"4"`, `"5"`)
 	want(t, "pages", receipt.Pages, 4)

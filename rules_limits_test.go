@@ -312,7 +312,7 @@ func TestPauseRun(t *testing.T) {
 	wantPause(t, receipt, err, state.CodeSinkLimited)
 	want(t, "resume_at", receipt.ResumeAt, start().Add(5*time.Minute))
 	want(t, "the sink's request id", receipt.Reason.RequestID, "crm-1")
-	want(t, "attempts", receipt.Attempts, int64(receipt.ProcessedUnique))
+	want(t, "attempts", receipt.Attempts, receipt.ProcessedUnique)
 	receipt, err = w.run(w.job(four, waitUpTo(time.Hour)))
 	wantComplete(t, err)
 	want(t, "attempts", receipt.Attempts, 4)

@@ -201,7 +201,10 @@ func TestRule09_SupersedeLostIsBounded(t *testing.T) {
 	w.wantRequests("(start)", `"2"`, "(start)", `"2"`, "(start)", `"2"`)
 	w.wantCalls("a", "b")
 	runs := 0
-	for range w.ledger.Runs(t.Context(), store.RunFilter{Job: "tickets"}) {
+	for _, err := range w.ledger.Runs(t.Context(), store.RunFilter{Job: "tickets"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		runs++
 	}
 	want(t, "the number of runs", runs, 3)

@@ -1,6 +1,7 @@
 package everypage_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/everypage-go/everypage"
@@ -39,6 +40,27 @@ func TestRule01_RereadAppendsARevision(t *testing.T) {
 		want(t, "the index and revision", [2]int{pages[i].Index, pages[i].Revision}, at)
 	}
 	wantList(t, "the second revision", pages[2].IDs, "f", "x", "d", "e")
+}
+
+// Rule 1: the newest cursor counts also for a run that was stopped after the second
+// reading was settled and before the next page was read.
+func TestRule01_NewestCursorCountsAfterAStop(t *testing.T) {
+	w := newWorld(t, 3, "a", "b", "c", "d", "e", "f", "g")
+	w.answer = func(n int, _ pager.Cursor, page *pager.Page[ticket]) error {
+		switch n {
+		case 1:
+			page.Next = pager.At("99")
+		case 3:
+			return &pager.Fault{Verdict: pager.Pause, Code: pager.CodeServerError}
+		}
+		return nil
+	}
+	w.stopAt("e", w.job())
+	receipt, err := w.run(w.job())
+	wantPause(t, receipt, err, pager.CodeServerError)
+	_, err = w.run(w.job(force))
+	wantComplete(t, err)
+	w.wantRequests("(start)", `"3"`, `"3"`, `"6"`, `"6"`)
 }
 
 // Rule 21, changed re-read: an ID keeps the place at which it was first recorded.
@@ -116,6 +138,52 @@ func TestRule01_VanishedIsHeldOrDropped(t *testing.T) {
 		want(t, "vanished_count", receipt.VanishedCount, 2)
 		want(t, "processed_unique", receipt.ProcessedUnique, 5)
 	})
+}
+
+// Rules 1 and 20: an item that was in doubt when its page lost it is asked about,
+// so that a done one is not held, and a doubtful one not dropped.
+func TestRule20_ConfirmSettlesTheDoubtOfAVanishedItem(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		happened bool
+		err      error
+		held     bool
+	}{
+		{"it happened", true, nil, false},
+		{"it did not", false, nil, false}, // and is dropped, as the job says
+		{"nobody knows", false, errNo, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t, 2, "a", "b", "c").crashable()
+			var asked []string
+			job := w.job(func(j *everypage.Job[ticket]) {
+				j.DropVanished = true
+				j.Confirm = func(_ context.Context, key string) (bool, error) {
+					asked = append(asked, key)
+					return row.happened, row.err
+				}
+			})
+			w.die("b", true, job)
+			w.answer = func(_ int, at pager.Cursor, page *pager.Page[ticket]) error {
+				if at.IsStart() {
+					show(page, "a")
+				}
+				return nil
+			}
+			receipt, err := w.run(job)
+			if row.held {
+				wantReview(t, receipt, err, state.CodeItemsHeld)
+				w.wantHeld(receipt.RunID, "b", state.HoldVanished)
+			} else {
+				wantComplete(t, err)
+				want(t, "vanished_count", receipt.VanishedCount, map[bool]int64{true: 0, false: 1}[row.happened])
+			}
+			w.wantCalls("a", "b", "c")
+			if len(asked) != 1 || asked[0] != w.calls[1].Key {
+				t.Errorf("asked about %v, want the key of b", asked)
+			}
+		})
+	}
 }
 
 // Rule 1: a vanished item that a later page shows was never settled, so it is

@@ -25,7 +25,10 @@ func (r *runner[T]) handleReleased(ctx context.Context) error {
 		}
 		tasks = r.fromPayload(tasks, item)
 	}
-	return r.handle(ctx, tasks, r.crashed)
+	if err := r.handle(ctx, tasks, r.crashed); err != nil {
+		return err
+	}
+	return r.book.flush(ctx) // a page that shows one of them must find it settled
 }
 
 // handleStored handles what is unsettled of a page that cannot be read again,
@@ -89,7 +92,7 @@ func (r *runner[T]) dropVanished(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("everypage: read the hold queue: %w", err)
 		}
-		if item.Code != state.HoldVanished || item.Released {
+		if item.Code != state.HoldVanished || item.Released || item.RunID == run.Receipt.RunID {
 			continue
 		}
 		is := item

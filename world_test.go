@@ -206,7 +206,7 @@ func (w *world) runContext(ctx context.Context, job everypage.Job[ticket]) (*sta
 		w.t.Fatalf("err is %v and the receipt says %+v: an error is nil if and only if the run is complete", err, receipt)
 	}
 	if receipt != nil {
-		w.recount(receipt.RunID)
+		w.recount(receipt.RunID) //nolint:contextcheck // the context of the run may have ended
 	}
 	return receipt, err
 }

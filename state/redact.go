@@ -25,5 +25,6 @@ func redactCursor(c pager.Cursor) pager.Cursor {
 	if !ok || !strings.Contains(token, "://") && !strings.HasPrefix(token, "/") && !strings.HasPrefix(token, "?") {
 		return c
 	}
-	return pager.At(pager.RedactURL(token))
+	// A cursor that is made of several values may hold a URL among them.
+	return pager.At(pager.RedactText(pager.RedactURL(token)))
 }
