@@ -52,8 +52,24 @@ type Client struct {
 	// other one for review. Defaults to nothing.
 	Before func(*http.Request) error
 
+	// Limiter bounds the rate of requests to what the caller wants, whatever the
+	// API allows; a *rate.Limiter of golang.org/x/time/rate is one. Its waits end
+	// with the caller's context. Defaults to no bound.
+	Limiter Limiter
+	// Unpaced makes the next request even where the answer before said that none
+	// is left until an instant. Defaults to a pause until that instant, without a
+	// request that would be refused.
+	Unpaced bool
+
 	mu     sync.Mutex
-	closed map[[sha256.Size]byte]*pager.Fault // by credentials; what stands in the way
+	closed map[[sha256.Size]byte]closure // by credentials; what stands in the way
+}
+
+// closure is a limit that keeps requests from being made.
+type closure struct {
+	fault pager.Fault
+	// ahead says that an answer foretold the limit, as against a refusal.
+	ahead bool
 }
 
 func (c *Client) http() *http.Client {
@@ -120,38 +136,4 @@ func credentials(home origin, header http.Header) [sha256.Size]byte {
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// closedUntil returns the fault that stands in the way of a request, or nil.
-func (c *Client) closedUntil(key [sha256.Size]byte, now time.Time) *pager.Fault {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := c.closed[key]
-	if f == nil {
-		return nil
-	}
-	if !now.Before(f.Until) {
-		delete(c.closed, key)
-		return nil
-	}
-	shared := *f
-	shared.Detail = "no request was made, since an earlier one with the same credentials was refused: " + f.Detail
-	return &shared
-}
-
-// close remembers a limit that holds for everybody with the same credentials.
-func (c *Client) close(key [sha256.Size]byte, f *pager.Fault, now time.Time) {
-	if f.Until.IsZero() || f.Code != pager.CodeRateLimited && f.Code != pager.CodeQuotaExhausted {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed == nil {
-		c.closed = map[[sha256.Size]byte]*pager.Fault{}
-	}
-	maps.DeleteFunc(c.closed, func(_ [sha256.Size]byte, old *pager.Fault) bool { return !now.Before(old.Until) })
-	if old := c.closed[key]; old == nil || old.Until.Before(f.Until) {
-		shared := *f
-		c.closed[key] = &shared
-	}
 }

@@ -21,6 +21,11 @@ type Contract struct {
 	Source     []string `json:"source,omitempty" yaml:"source,omitempty"`
 	Unverified []string `json:"unverified,omitempty" yaml:"unverified,omitempty"`
 
+	// Format is json or xml. Defaults to json.
+	Format string `json:"format,omitempty" yaml:"format,omitempty"`
+	// XML says how an answer in XML is read; format xml needs it.
+	XML XMLRule `json:"xml,omitzero" yaml:"xml,omitempty"`
+
 	Request Request `json:"request,omitzero" yaml:"request,omitempty"`
 	// Page says which answers are list pages at all.
 	Page PageRule `json:"page,omitzero" yaml:"page,omitempty"`
@@ -78,6 +83,9 @@ type Request struct {
 	Cursor CursorRule `json:"cursor,omitzero" yaml:"cursor,omitempty"`
 	// Window says how the API filters by creation time, if it does.
 	Window Window `json:"window,omitzero" yaml:"window,omitempty"`
+	// Follow says how the requests after the first differ from it. Defaults to
+	// the cursor alone.
+	Follow *Follow `json:"follow,omitempty" yaml:"follow,omitempty"`
 }
 
 // Size says how the page size is sent.
@@ -93,12 +101,18 @@ type Size struct {
 
 // CursorRule says how the cursor is sent.
 type CursorRule struct {
-	// In is query:NAME, header:NAME, body:PATH, or url where the cursor is the
-	// address of the next page.
+	// In is query:NAME, header:NAME, body:PATH, url where the cursor is the
+	// address of the next page, or query:* where it is a JSON object whose members
+	// become parameters, one by one. It is empty where Next.Parts says where each
+	// part of the cursor goes.
 	In Place `json:"in,omitempty" yaml:"in,omitempty"`
 	// First is what the first request carries. Defaults to nothing; for
 	// counter:page to 1, for counter:offset to 0.
 	First *string `json:"first,omitempty" yaml:"first,omitempty"`
+	// Positions are further query parameters that say where a walk begins, such as
+	// page beside a link. A list's URL must hold neither them nor the cursor's own:
+	// what comes before would be left out without a word.
+	Positions []string `json:"positions,omitempty" yaml:"positions,omitempty"`
 	// As is string, or json for a cursor that is any JSON value: its text is kept,
 	// every digit of it, and put back into the body as that value. Defaults to
 	// string.
@@ -121,6 +135,9 @@ type PageRule struct {
 	// Required must be present, though they may be null; Forbidden must not be.
 	Required  []Path `json:"required,omitempty" yaml:"required,omitempty"`
 	Forbidden []Path `json:"forbidden,omitempty" yaml:"forbidden,omitempty"`
+	// Equals lists, by path, the texts that a page may have there: a string as it
+	// reads, a number or a boolean as it is written.
+	Equals map[Path][]string `json:"equals,omitempty" yaml:"equals,omitempty"`
 	// Total is where the number of items of the whole list stands: body:PATH or
 	// header:NAME.
 	Total Place `json:"total,omitempty" yaml:"total,omitempty"`
@@ -131,7 +148,10 @@ type PageRule struct {
 // Items says where the items stand, and what of them matters.
 type Items struct {
 	// At is the path of the array; empty where the body is the array, "*" for the
-	// only array at the top level, whatever its name.
+	// only array at the top level, whatever its name. A path with a * collects the
+	// items of several places: scopes.*.things the arrays of every scope,
+	// scopes.*.* every array in them, edges[*].node the node of every edge. What the
+	// first * stands in must be there.
 	At Path `json:"at" yaml:"at"`
 	// EmptyWhen lists what stands for an empty page beside an empty array: absent
 	// or null. Where absent does, an answer without the array is a page only if
@@ -151,33 +171,34 @@ type Items struct {
 	// SkipNull leaves out entries that are null, or whose ID would stand inside a
 	// null, and counts them. Defaults to owing them.
 	SkipNull bool `json:"skip_null,omitempty" yaml:"skip_null,omitempty"`
+	// Skip leaves out entries that are none of the list's own items, such as what
+	// a search includes beside its matches, and counts them.
+	Skip []Skip `json:"skip,omitempty" yaml:"skip,omitempty"`
+}
+
+// Skip names entries that are to be left out: those whose value at At has one of
+// the texts in Is.
+type Skip struct {
+	At Path     `json:"at" yaml:"at"`
+	Is []string `json:"is" yaml:"is"`
 }
 
 // Next says where the next cursor stands.
 type Next struct {
 	// From is body:PATH, header:NAME, link:REL, last_id, last:PATH (inside the
-	// last item), counter:page or counter:offset. Empty only for a bounded list.
+	// last item), counter:page or counter:offset. Empty only for a bounded list,
+	// and where Parts stands.
 	From Place `json:"from,omitempty" yaml:"from,omitempty"`
+	// Or are further places, for an API that writes its cursor in one of several:
+	// the first that holds a cursor counts. Two places of the answer itself that
+	// hold different cursors need review.
+	Or []Place `json:"or,omitempty" yaml:"or,omitempty"`
+	// Parts make one cursor of several values, each with a place to go to.
+	Parts []Part `json:"parts,omitempty" yaml:"parts,omitempty"`
 	// Cursors lists values that are cursors although they look like none: empty
 	// (the empty string) or zero (the number 0). A value that neither this nor
 	// the end rule names needs review.
 	Cursors []string `json:"cursors,omitempty" yaml:"cursors,omitempty"`
-}
-
-// Veto is something in an answer that forbids calling the list complete. Exactly
-// one of its conditions is set.
-type Veto struct {
-	// At is the path that is looked at. By itself it vetoes when the value is
-	// true, a number other than 0, or a string, array or object that is not empty.
-	At Path `json:"at,omitempty" yaml:"at,omitempty"`
-	// Is vetoes when the value at At has this text, and Above when it is a number
-	// greater than this.
-	Is    *string `json:"is,omitempty" yaml:"is,omitempty"`
-	Above *int64  `json:"above,omitempty" yaml:"above,omitempty"`
-	// Query names a query parameter that selects members of the answer, and Lacks
-	// what it must select for the end to mean anything.
-	Query string `json:"query,omitempty" yaml:"query,omitempty"`
-	Lacks string `json:"lacks,omitempty" yaml:"lacks,omitempty"`
 }
 
 // Document returns the contract's full text as YAML. [Parse] reads it.
@@ -227,3 +248,15 @@ const (
 
 // asJSON is the way to carry a cursor as the text of a JSON value.
 const asJSON = "json"
+
+// inMembers is the place of a cursor whose members become parameters.
+const inMembers Place = "query:*"
+
+// The formats of an answer.
+const (
+	formatJSON = "json"
+	formatXML  = "xml"
+)
+
+// isXML reports whether the answers are XML.
+func (c *Contract) isXML() bool { return c.Format == formatXML }

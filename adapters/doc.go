@@ -7,8 +7,10 @@
 // and what the one thing is that counts as the end of the list. [List] makes a
 // [pager.Pager] of a contract and a URL. A [Client] carries what lists share: the
 // HTTP client, the clock, the logger, and what is known of a credential's rate
-// limit. [ErrorRules] reads what an API says about an error and when to go on;
-// the write side of a job uses it without a contract.
+// limit: a request that an answer has ruled out is not made, but paused for.
+// Answers are JSON, or XML that is read as the JSON that stands for it.
+// [ErrorRules] reads what an API says about an error and when to go on; the write
+// side of a job uses it without a contract.
 //
 // # Promises
 //

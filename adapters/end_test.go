@@ -17,6 +17,12 @@ func counter(by string, end adapters.EndRule) adapters.Contract {
 	return c
 }
 
+// sized is a contract that asks for so many items.
+func sized(c adapters.Contract, size int) adapters.Contract {
+	c.Request.Size.Default = size
+	return c
+}
+
 func TestEndRules(t *testing.T) {
 	more, last, unknown := pager.EndMore, pager.EndLast, pager.EndUnknown
 	start := pager.Cursor{}
@@ -41,6 +47,11 @@ func TestEndRules(t *testing.T) {
 		{"total: an empty page before it", counter("offset", total), pager.At("2"), 200, `{"items":[],"total":3}`, unknown, start},
 		{"total: an empty list", counter("offset", total), start, 200, `{"items":[],"total":0}`, last, start},
 		{"total: by page, with the echoed size", counter("page", total), pager.At("2"), 200, `{"items":[{"id":3}],"limit":2,"total":3}`, last, start},
+		{"total: by page, clamped in silence", sized(counter("page", total), 2), start, 200, `{"items":[{"id":1}],"total":3}`, unknown, start},
+		{"total: by page, a short last page", sized(counter("page", total), 2), pager.At("2"), 200, `{"items":[{"id":3}],"total":3}`, last, start},
+		{"total: by page, as many as were asked for", sized(counter("page", total), 2), start, 200, `{"items":[{"id":1},{"id":2}],"total":3}`, more, pager.At("2")},
+		{"total: by page, clamped to the echoed size", sized(counter("page", total), 9), start, 200, `{"items":[{"id":1}],"limit":1,"total":3}`, more, pager.At("2")},
+		{"total: by offset, clamped in silence", sized(counter("offset", total), 2), start, 200, `{"items":[{"id":1}],"total":3}`, more, pager.At("1")},
 		{"total: by page, without a size", counter("page", total), pager.At("2"), 200, `{"items":[{"id":3}],"total":3}`, unknown, start},
 
 		{"short: fewer than the echo", counter("page", short), start, 200, `{"items":[{"id":1}],"limit":2}`, last, start},

@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -29,7 +30,11 @@ func ReadAnswer(status int, header http.Header, body []byte) pager.Answer {
 }
 
 func readEnvelope(body []byte) envelope {
-	v, err := parseJSON(stripBOM(body))
+	text := bytes.TrimSpace(stripBOM(body))
+	v, err := parseJSON(text)
+	if bytes.HasPrefix(text, []byte("<?xml")) || bytes.HasPrefix(text, []byte("<Error")) {
+		_, v, err = parseXML(text, nil, false)
+	}
 	if err != nil {
 		return envelope{}
 	}
@@ -47,13 +52,20 @@ func envelopeOf(v value) envelope {
 		param:       first(v, "param", "field"),
 		requestID:   first(v, "request_id", "requestId", "correlationId", "RequestId"),
 	}
-	switch inner := v.member("error"); inner.kind() {
+	inner := v.member("error")
+	if upper := v.member("Error"); inner.kind() == kindAbsent && upper.kind() == kindObject {
+		inner = upper // AWS, in XML
+	}
+	if all := inner.elements(); len(all) > 0 && all[0].kind() == kindObject {
+		inner = all[0]
+	}
+	switch inner.kind() {
 	case kindText, kindNumber:
 		e.code = inner.plainText()
 	case kindObject:
 		e.inside(inner)
 	case kindAbsent, kindNull, kindBool, kindArray:
-		e.code = first(v, "code", "errorCode", "__type", "reason", "category")
+		e.code = first(v, "code", "errorCode", "__type", "reason", "category", "Code")
 		if i := strings.LastIndexByte(e.code, '#'); i >= 0 { // AWS: namespace#Name
 			e.code = e.code[i+1:]
 		}
@@ -66,8 +78,7 @@ func envelopeOf(v value) envelope {
 
 // inside reads an error that is an object of its own.
 func (e *envelope) inside(inner value) {
-	code := inner.member("code")
-	e.code = code.plainText()
+	e.code = first(inner, "code", "@code", "Code")
 	if status := inner.member("status"); status.kind() == kindText { // Google: code repeats the HTTP status
 		e.code = status.plainText()
 	}
@@ -130,7 +141,7 @@ func (e *envelope) speakFor(entry value) {
 
 // message returns the text that tells a person what happened.
 func message(v value) string {
-	if text := first(v, "error_description", "message", "description", "detail", "title", "info", "reason"); text != "" {
+	if text := first(v, "error_description", "message", "description", "detail", "title", "info", "reason", "Message", textName); text != "" {
 		return text
 	}
 	if inner := v.member("error"); inner.kind() == kindObject {

@@ -71,7 +71,7 @@ next: {from: body:paging.next.after}
 	fmt.Println(err)
 	// Output:
 	// my-api <nil>
-	// adapters: contract "my-api": line 2: end.rule: is missing; a contract must say what counts as the end of its list: one of flag_false, flag_true, cursor, no_next_link, empty_page, total_reached, short_page, status, cursor_echoed, bounded
+	// adapters: contract "my-api": line 2: end.rule: is missing; a contract must say what counts as the end of its list: one of flag_false, flag_true, cursor, no_next_link, empty_page, total_reached, last_page, short_page, status, cursor_echoed, bounded
 }
 
 // The catalogue's pages hold one array, whose name differs by endpoint; where an

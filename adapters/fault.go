@@ -22,6 +22,12 @@ type ErrorRules struct {
 	// its type. The values are those of [ErrorCodes].
 	Codes map[string]pager.Code `json:"codes,omitempty" yaml:"codes,omitempty"`
 	Types map[string]pager.Code `json:"types,omitempty" yaml:"types,omitempty"`
+	// RetryAfter is the path of a number of seconds to wait, in the body of an
+	// error; it is one instant beside the others that the answer gives.
+	RetryAfter Path `json:"retry_after,omitempty" yaml:"retry_after,omitempty"`
+	// WaitSeconds is how long the API's documentation asks to wait for a rate limit
+	// whose answer gives no instant. Defaults to leaving it to the caller.
+	WaitSeconds int `json:"wait_seconds,omitempty" yaml:"wait_seconds,omitempty"`
 }
 
 // ErrorRule is one case. All conditions that are set must hold.
@@ -33,9 +39,13 @@ type ErrorRule struct {
 	Type    string `json:"type,omitempty" yaml:"type,omitempty"`
 	Param   string `json:"param,omitempty" yaml:"param,omitempty"`
 	Message string `json:"message,omitempty" yaml:"message,omitempty"`
-	// At is a path in the body whose value must have the text Is.
-	At Path   `json:"at,omitempty" yaml:"at,omitempty"`
-	Is string `json:"is,omitempty" yaml:"is,omitempty"`
+	// At is a path in the body whose value must have the text Is, or with Present
+	// must be true, a number other than 0, or not empty; with Above it must be a
+	// number greater than that.
+	At      Path   `json:"at,omitempty" yaml:"at,omitempty"`
+	Is      string `json:"is,omitempty" yaml:"is,omitempty"`
+	Present bool   `json:"present,omitempty" yaml:"present,omitempty"`
+	Above   *int64 `json:"above,omitempty" yaml:"above,omitempty"`
 	// WithCursor asks that the request carried a cursor that the API had issued.
 	WithCursor bool `json:"with_cursor,omitempty" yaml:"with_cursor,omitempty"`
 	// Means is the reason that the case is, one of [ErrorCodes].
@@ -84,7 +94,7 @@ func (r *ErrorRules) mayBeError(status int) bool {
 }
 
 func (r *ErrorRules) fault(a reply) *pager.Fault {
-	limit := readLimit(a.status, a.header, a.envelope.body, a.now)
+	limit := readLimit(a.status, a.header, a.envelope.body, a.envelope.body.at(r.RetryAfter), a.now)
 	code := r.declared(a)
 	if code == "" {
 		code = byStatus(a.status, limit)
@@ -101,6 +111,9 @@ func (r *ErrorRules) fault(a reply) *pager.Fault {
 	f := &pager.Fault{Verdict: verdictOf(code), Code: code, Answer: a.envelope.answer(a.status, a.header)}
 	if f.Verdict == pager.Pause {
 		f.Until = limit.Until
+	}
+	if code == pager.CodeRateLimited && f.Until.IsZero() && r.WaitSeconds > 0 {
+		f.Until = a.now.Add(delay(float64(r.WaitSeconds), time.Second))
 	}
 	f.Detail = detail(f, limit)
 	return f
@@ -136,8 +149,28 @@ func (r *ErrorRule) matches(a reply) bool {
 		(r.Type == "" || r.Type == e.kind) &&
 		(r.Param == "" || r.Param == e.param) &&
 		(r.Message == "" || strings.Contains(strings.ToLower(e.description), strings.ToLower(r.Message))) &&
-		(r.At == "" || e.body.at(r.At).plainText() == r.Is) &&
+		(r.At == "" || r.holds(e.body)) &&
 		(!r.WithCursor || a.withCursor)
+}
+
+// holds reports whether the body has what the rule looks for.
+func (r *ErrorRule) holds(body value) bool {
+	steps, err := r.At.steps()
+	if err != nil {
+		return false
+	}
+	if !r.Present && r.Above == nil && !wild(steps) {
+		return body.walk(steps).plainText() == r.Is
+	}
+	return slices.ContainsFunc(body.all(steps), func(v value) bool {
+		switch n, ok := v.integer(); {
+		case r.Present:
+			return v.something() != ""
+		case r.Above != nil:
+			return ok && n > *r.Above
+		}
+		return v.plainText() == r.Is
+	})
 }
 
 // byStatus is what an answer means that no rule speaks of.

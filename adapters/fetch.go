@@ -34,6 +34,13 @@ type answer struct {
 
 // fetch reads the page at a cursor.
 func (l *list) fetch(ctx context.Context, at pager.Cursor) (page, error) {
+	sealed := l.contract.constants()
+	at, first, err := unseal(at, len(sealed))
+	if err != nil {
+		f := &pager.Fault{Code: pager.CodePagerFailed, Detail: "the request cannot be built", Err: err}
+		l.warn(ctx, f, nil)
+		return page{}, f
+	}
 	req, guest, f := l.request(ctx, at)
 	if f == nil {
 		f = l.admit(ctx, req, guest)
@@ -50,6 +57,10 @@ func (l *list) fetch(ctx context.Context, at pager.Cursor) (page, error) {
 			slog.String("request_id", RequestID(a.header)), slog.Int("bytes", len(a.body)))
 		var p page
 		if p, f = l.judge(a, at); f == nil {
+			p.keepConstant(sealed, first, p.body)
+			if !guest {
+				l.client.pace(l.key, p.meta.Limit, a.now)
+			}
 			return p, nil
 		}
 		if !guest {
@@ -66,13 +77,15 @@ func (l *list) admit(ctx context.Context, req *http.Request, guest bool) *pager.
 	if ctx.Err() != nil {
 		return stopped(ctx)
 	}
-	if guest {
-		return nil
+	if !guest {
+		if f := l.client.closedUntil(l.key, l.client.now()); f != nil {
+			return f
+		}
 	}
-	if f := l.client.closedUntil(l.key, l.client.now()); f != nil {
+	if f := l.client.limited(ctx); f != nil {
 		return f
 	}
-	if l.client.Before == nil {
+	if guest || l.client.Before == nil {
 		return nil
 	}
 	err := l.client.Before(req)

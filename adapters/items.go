@@ -58,99 +58,13 @@ func newReader(c *Contract) (reader, error) {
 	return r, nil
 }
 
-// array finds the items of a page. On an answer that is no list page it says why.
-func (c *Contract) array(body value) (items []value, problem string) {
-	name := string(c.Items.At)
-	v := body.at(c.Items.At)
-	if c.Items.At == anyArray {
-		var several bool
-		if name, v, several = c.onlyArray(body); several {
-			return nil, "it has several arrays at the top level, so the contract must name the one that holds the items"
-		}
-	}
-	if name == "" {
-		name = "the body"
-	}
-	switch k := v.kind(); {
-	case k == kindArray:
-		return v.elements(), ""
-	case k == kindNull && c.emptyWhen(whenNull):
-		return nil, ""
-	case k == kindAbsent && c.emptyWhen(whenAbsent):
-		if stranger := c.stranger(body); stranger != "" {
-			return nil, fmt.Sprintf("it has no items, and a member %s that the contract does not know", quoted(stranger))
-		}
-		return nil, ""
-	case c.Items.At == anyArray:
-		return nil, "it has no array of items at the top level"
-	default:
-		return nil, fmt.Sprintf("%s %s, where the array of items should be", name, notThere(v))
-	}
-}
-
-func (c *Contract) emptyWhen(what string) bool {
-	return slices.Contains(c.Items.EmptyWhen, what)
-}
-
-// onlyArray returns the only top-level array that is not known for something else.
-func (c *Contract) onlyArray(body value) (name string, found value, several bool) {
-	known := c.members()
-	body.members(func(n, m value) {
-		if m.kind() != kindArray || known[n.plainText()] {
-			return
-		}
-		several = several || found.kind() != kindAbsent
-		name, found = n.plainText(), m
-	})
-	return name, found, several
-}
-
-// stranger returns a top-level member that the contract does not name. An answer
-// without items that has one may be anything, such as an error.
-func (c *Contract) stranger(body value) string {
-	if body.kind() != kindObject {
-		return body.kind().String()
-	}
-	known := c.members()
-	stranger := ""
-	body.members(func(n, _ value) {
-		if name := n.plainText(); stranger == "" && !known[name] {
-			stranger = name
-		}
-	})
-	return stranger
-}
-
-// members returns the names of the top-level members that the contract knows.
-func (c *Contract) members() map[string]bool {
-	known := map[string]bool{}
-	for _, name := range c.Items.Beside {
-		known[name] = true
-	}
-	paths := []Path{c.End.At, c.Page.Size}
-	paths = append(paths, c.Page.Required...)
-	for _, place := range []Place{c.Next.From, c.Page.Total} {
-		if where, name := place.split(); where == "body" {
-			paths = append(paths, Path(name))
-		}
-	}
-	for _, veto := range c.Vetoes {
-		paths = append(paths, veto.At)
-	}
-	if c.Items.At != anyArray {
-		paths = append(paths, c.Items.At)
-	}
-	for _, p := range paths {
-		known[p.first()] = true
-	}
-	delete(known, "")
-	return known
-}
-
 // read returns the entry at the given place of a page, and whether the contract
 // says that it is to be left out.
 func (r reader) read(v value, place int) (e entry, skip bool) {
 	e.raw = v
+	if r.skips(v) {
+		return e, true
+	}
 	if v.kind() == kindNull && r.contract.Items.SkipNull {
 		return e, true
 	}
@@ -177,6 +91,14 @@ func (r reader) read(v value, place int) (e entry, skip bool) {
 		e.created = readTime(v.walk(r.created), r.contract.Items.CreatedFormat)
 	}
 	return e, false
+}
+
+// skips reports whether an entry is none of the list's own items.
+func (r reader) skips(v value) bool {
+	return slices.ContainsFunc(r.contract.Items.Skip, func(s Skip) bool {
+		found := v.at(s.At)
+		return found.kind() != kindAbsent && slices.Contains(s.Is, found.plainText())
+	})
 }
 
 func (r reader) part(v value, i int, steps []step) (text string, number bool, problem string) {

@@ -1,10 +1,8 @@
 package adapters
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,6 +21,7 @@ type page struct {
 	evidence string
 	vetoes   []string
 	meta     pager.Meta
+	body     value
 }
 
 func (p *PageRule) statuses() []int {
@@ -44,12 +43,17 @@ func (l *list) judge(a answer, at pager.Cursor) (page, *pager.Fault) {
 	failed := reply{status: a.status, header: a.header, withCursor: !at.IsStart(), now: a.now}
 	if !slices.Contains(c.Page.statuses(), a.status) {
 		failed.envelope, failed.noPage = readEnvelope(a.body), a.status < 300
+		if s, ok := c.End.byError(failed.envelope, at); ok {
+			p.end, p.evidence = s.end, s.evidence
+			return p, nil
+		}
 		return page{}, c.Errors.fault(failed)
 	}
-	body, err := parseJSON(stripBOM(a.body))
-	if err != nil {
-		return page{}, notJSON(a, err)
+	body, f := c.parse(a, at)
+	if f != nil {
+		return page{}, f
 	}
+	p.body = body
 	if c.Errors.mayBeError(a.status) {
 		failed.envelope = envelopeOf(body)
 		if f := c.Errors.fault(failed); f != nil {
@@ -59,6 +63,10 @@ func (l *list) judge(a answer, at pager.Cursor) (page, *pager.Fault) {
 	items, problem := c.pageOf(body)
 	if problem != "" {
 		failed.envelope, failed.noPage = envelopeOf(body), true
+		if s, ok := c.End.byError(failed.envelope, at); ok {
+			p.end, p.evidence = s.end, s.evidence
+			return p, nil
+		}
 		f := c.Errors.fault(failed)
 		if f.Code == pager.CodeNotAList {
 			f.Detail = fmt.Sprintf("the answer is no list page of %s: %s", c.Name, problem)
@@ -66,8 +74,11 @@ func (l *list) judge(a answer, at pager.Cursor) (page, *pager.Fault) {
 		return page{}, f
 	}
 	l.readItems(&p, items)
-	l.walkOn(&p, a, at, body, len(items))
-	p.vetoes = c.vetoed(body, l.query(a.base))
+	size := l.walkOn(&p, a, at, body, len(items))
+	p.vetoes = c.vetoed(looked{
+		body: body, query: l.query(a.base), links: len(a.header.Values("Link")),
+		items: len(items), size: size, end: p.end,
+	})
 	return p, nil
 }
 
@@ -81,6 +92,16 @@ func (c *Contract) pageOf(body value) (items []value, problem string) {
 	for _, path := range c.Page.Forbidden {
 		if body.at(path).kind() != kindAbsent {
 			return nil, fmt.Sprintf("%s is there, which the contract rules out", path)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.Page.Equals)) {
+		switch found := body.at(path); found.kind() {
+		case kindText, kindNumber, kindBool:
+			if !slices.Contains(c.Page.Equals[path], found.plainText()) {
+				return nil, fmt.Sprintf("%s=%s, and a page has %s there", path, clean(found.plainText(), 100), strings.Join(c.Page.Equals[path], " or "))
+			}
+		case kindAbsent, kindNull, kindArray, kindObject:
+			return nil, fmt.Sprintf("%s %s, where a page has %s", path, notThere(found), strings.Join(c.Page.Equals[path], " or "))
 		}
 	}
 	return c.array(body)
@@ -99,8 +120,9 @@ func (l *list) readItems(p *page, items []value) {
 	tellApart(p.entries)
 }
 
-// walkOn reads the next cursor and the end.
-func (l *list) walkOn(p *page, a answer, at pager.Cursor, body value, items int) {
+// walkOn reads the next cursor and the end. It returns the page size that the
+// answer echoes, else the one that was asked for.
+func (l *list) walkOn(p *page, a answer, at pager.Cursor, body value, items int) int64 {
 	c := &l.contract
 	s := source{header: a.header, base: a.base, body: body, at: at, items: items}
 	if n := len(p.entries); n > 0 {
@@ -117,6 +139,12 @@ func (l *list) walkOn(p *page, a answer, at pager.Cursor, body value, items int)
 		size = int64(l.size)
 	}
 	w.start = l.itemsBefore(at, size)
+	if c.Next.From == fromPage {
+		w.stride = size
+	}
+	if position, ok := c.position(at); ok && c.counts() {
+		w.position = position
+	}
 	said := c.End.judge(w)
 	p.end, p.evidence = said.end, said.evidence
 	switch {
@@ -129,6 +157,7 @@ func (l *list) walkOn(p *page, a answer, at pager.Cursor, body value, items int)
 	case next.evidence != "" && !strings.Contains(p.evidence, next.evidence):
 		p.evidence += "; " + next.evidence
 	}
+	return size
 }
 
 func (c *Contract) total(a answer, body value) *int64 {
@@ -158,108 +187,4 @@ func (l *list) query(u *url.URL) url.Values {
 		all[name] = append(all[name], texts...)
 	}
 	return all
-}
-
-// vetoed returns what forbids calling the list complete.
-func (c *Contract) vetoed(body value, query url.Values) []string {
-	var vetoes []string
-	for _, veto := range c.Vetoes {
-		if text := veto.text(body, query); text != "" {
-			vetoes = append(vetoes, text)
-		}
-	}
-	return vetoes
-}
-
-func (v Veto) text(body value, query url.Values) string {
-	if v.Query != "" {
-		for _, text := range query[v.Query] {
-			if !strings.Contains(text, v.Lacks) && text != "*" {
-				return fmt.Sprintf("%s=%s leaves out %s", v.Query, clean(text, 100), v.Lacks)
-			}
-		}
-		return ""
-	}
-	found := body.at(v.At)
-	switch {
-	case v.Is != nil:
-		if found.plainText() == *v.Is && found.kind() != kindAbsent {
-			return fmt.Sprintf("%s=%s", v.At, *v.Is)
-		}
-		return ""
-	case v.Above != nil:
-		if n, ok := found.integer(); ok && n > *v.Above {
-			return fmt.Sprintf("%s=%d, above %d", v.At, n, *v.Above)
-		}
-		return ""
-	}
-	switch found.kind() {
-	case kindAbsent, kindNull:
-	case kindBool:
-		if found.isTrue() {
-			return string(v.At) + "=true"
-		}
-	case kindNumber:
-		if !isZero(found) {
-			return fmt.Sprintf("%s=%s", v.At, clean(string(found.raw), 40))
-		}
-	case kindText:
-		if len(found.raw) > 2 {
-			return fmt.Sprintf("%s=%s", v.At, clean(found.plainText(), 200))
-		}
-	case kindArray:
-		if n := len(found.elements()); n > 0 {
-			return fmt.Sprintf("%s has %d entries", v.At, n)
-		}
-	case kindObject:
-		if !found.isEmptyObject() {
-			return string(v.At) + " is not empty"
-		}
-	}
-	return ""
-}
-
-// notJSON is the fault of a page whose body is no JSON.
-func notJSON(a answer, err error) *pager.Fault {
-	f := &pager.Fault{Code: pager.CodeNotAList, Err: err}
-	f.Answer.HTTPStatus, f.Answer.RequestID = a.status, RequestID(a.header)
-	text := bytes.TrimSpace(stripBOM(a.body))
-	var syntax *json.SyntaxError
-	cut := errors.As(err, &syntax) && syntax.Offset >= int64(len(text)) && len(text) > 0 && (text[0] == '{' || text[0] == '[')
-	switch {
-	case cut && a.openEnded:
-		f.Verdict, f.Code, f.Detail = pager.Pause, pager.CodeTransport, "the answer was cut short"
-	case len(text) == 0:
-		f.Detail = "the answer is empty"
-	case text[0] == '<':
-		f.Detail = "the answer is a page of HTML or XML and no JSON"
-	default:
-		f.Detail = "the answer is no JSON"
-	}
-	if mediaType := a.header.Get("Content-Type"); mediaType != "" {
-		f.Detail += " (Content-Type " + clean(mediaType, 100) + ")"
-	}
-	return f
-}
-
-func stripBOM(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) }
-
-// meta returns what an answer said beside its items.
-func meta(a answer) pager.Meta {
-	m := pager.Meta{Status: a.status, RequestID: RequestID(a.header), Header: map[string][]string{}}
-	for _, name := range []string{"Date", "Link", "Etag", "Content-Type", "Retry-After", "Deprecation", "Sunset", "Warning", "X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
-		if texts := a.header.Values(name); len(texts) > 0 {
-			m.Header[name] = slices.Clone(texts)
-		}
-	}
-	if n, known := remaining(a.header); known {
-		r := instants{now: a.now, skew: skew(a.header, a.now)}
-		for _, name := range resetFields() {
-			if text := strings.TrimSpace(a.header.Get(name)); text != "" {
-				r.add(r.reset(text))
-			}
-		}
-		m.Limit = pager.RateLimit{Known: true, Remaining: n, Reset: r.latest}
-	}
-	return m
 }

@@ -20,6 +20,7 @@ func KeysetCatalogue() Contract {
 		Items:  Items{At: anyArray, ID: []Path{"id"}, CreatedAt: "created_at"},
 		Next:   Next{From: "body:pagination.next_cursor"},
 		End:    EndRule{Rule: EndFlagFalse, At: "pagination.has_more"},
+		Order:  pager.OrderStable, // a keyset is a position in an order
 		Errors: FlatErrors(),
 	}
 }
@@ -37,6 +38,7 @@ func KeysetFeed() Contract {
 	c.Page.Forbidden = []Path{"error", "pagination.has_more", "pagination.next_cursor"}
 	c.Next = Next{}
 	c.End = EndRule{Rule: EndBounded}
+	c.Order = pager.OrderUnspecified // a ranking
 	return c
 }
 

@@ -46,7 +46,8 @@ type Limit struct {
 
 // ReadLimit reads when to go on from an answer that was refused or failed. It
 // knows Retry-After (RFC 9110: seconds, here also decimal, or an HTTP date),
-// X-Quota-Restored-At, the x-ratelimit-* and ratelimit-* fields, and in the body
+// X-Quota-Restored-At, the x-ratelimit-* and ratelimit-* fields, RateLimit, and in
+// the body
 // retry_after_ms, retry_after, next_request_at and google.rpc.RetryInfo. now is
 // the local time at which the answer came; absolute instants are corrected by
 // the answer's Date.
@@ -55,10 +56,11 @@ func ReadLimit(status int, header http.Header, body []byte, now time.Time) Limit
 	if parsed, err := parseJSON(body); err == nil {
 		v = parsed
 	}
-	return readLimit(status, header, v, now)
+	return readLimit(status, header, v, value{}, now)
 }
 
-func readLimit(status int, header http.Header, body value, now time.Time) Limit {
+// readLimit is ReadLimit with a number of seconds that the contract knows of.
+func readLimit(status int, header http.Header, body, seconds value, now time.Time) Limit {
 	r := instants{now: now, skew: skew(header, now)}
 	var l Limit
 
@@ -80,6 +82,9 @@ func readLimit(status int, header http.Header, body value, now time.Time) Limit 
 		l.Limited = true
 	}
 	r.fromBody(body)
+	if text := seconds.plainText(); text != "" && seconds.kind() != kindBool {
+		r.add(r.fromText(text, time.Second))
+	}
 
 	if r.latest.IsZero() && strings.Contains(strings.ToLower(message(body)), "secondary rate limit") {
 		l.Limited = true
@@ -94,6 +99,7 @@ type instants struct {
 	now    time.Time
 	skew   time.Duration // our clock minus the server's
 	latest time.Time
+	ahead  bool // instants that have passed do not count
 }
 
 // add takes an instant of our own clock into account. One that has just passed
@@ -103,6 +109,9 @@ func (r *instants) add(t time.Time, ok bool) {
 		return
 	}
 	if !t.After(r.now) {
+		if r.ahead {
+			return
+		}
 		t = r.now.Add(leastPause)
 	}
 	if most := r.now.Add(MaxPause); t.After(most) {
@@ -189,18 +198,24 @@ func fromEpoch(n float64) (time.Time, bool) {
 // fromCounters reads the fields that count requests. They matter only where none
 // is left, or where the status says so and no field contradicts it.
 func (r *instants) fromCounters(status int, header http.Header) (limited bool) {
-	remaining, known := remaining(header)
-	if known && remaining > 0 || !known && status != http.StatusTooManyRequests {
+	c := readCounters(header)
+	if c.known && c.remaining > 0 || !c.known && status != http.StatusTooManyRequests {
 		return false
 	}
-	for _, name := range resetFields() {
-		text := strings.TrimSpace(header.Get(name))
-		if text == "" {
-			continue
-		}
+	r.fromResets(c)
+	return c.known
+}
+
+// fromResets reads when the counters are full again.
+func (r *instants) fromResets(c counters) {
+	for _, text := range c.resets {
 		r.add(r.reset(text))
 	}
-	return known
+	for _, text := range c.delays {
+		if n, err := strconv.ParseFloat(text, 64); (err == nil || isRangeError(err)) && n >= 0 {
+			r.add(r.now.Add(delay(n, time.Second)), true)
+		}
+	}
 }
 
 // reset reads a rate limit's reset: an epoch, a number of seconds, or a date.
@@ -216,19 +231,6 @@ func (r *instants) reset(text string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return r.now.Add(delay(n, time.Second)), true
-}
-
-func resetFields() []string {
-	return []string{"X-Ratelimit-Reset", "X-Rate-Limit-Reset", "Ratelimit-Reset", "X-Ratelimit-Reset-After"}
-}
-
-func remaining(header http.Header) (int64, bool) {
-	for _, name := range []string{"X-Ratelimit-Remaining", "X-Rate-Limit-Remaining", "Ratelimit-Remaining"} {
-		if n, err := strconv.ParseInt(strings.TrimSpace(header.Get(name)), 10, 64); err == nil {
-			return n, true
-		}
-	}
-	return 0, false
 }
 
 // fromBody reads the instants that a body gives.

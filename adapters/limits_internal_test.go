@@ -65,6 +65,22 @@ func TestReadLimit(t *testing.T) {
 		{"reset of zero", 403, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "0"}, "", none},
 		{"a secondary limit", 403, nil, `{"message":"You have exceeded a secondary rate limit."}`, time.Minute},
 		{"a secondary limit that says when", 403, []string{"Retry-After", "30"}, `{"message":"You have exceeded a secondary rate limit."}`, 30 * time.Second},
+		{"a policy with nothing left", 429, []string{"RateLimit", `"default";r=0;t=30`}, "", 30 * time.Second},
+		{"the latest of two policies", 429, []string{"RateLimit", `"burst";r=0;t=5`, "RateLimit", `"day";r=0;t=90`}, "", 90 * time.Second},
+		{"a policy with something left", 429, []string{"RateLimit", `"burst";r=3;t=5`}, "", none},
+		{"a policy whose window is known", 429, []string{"RateLimit", "burst;r=0", "RateLimit-Policy", `"burst";q=5;w=10, "day";q=9;w=86400`}, "", 10 * time.Second},
+		{"a comma and a semicolon in a name", 429, []string{"RateLimit", `"a,b;r=9";r=0;t=7`}, "", 7 * time.Second},
+		{"the earlier form of the field", 429, []string{"RateLimit", "limit=100, remaining=0, reset=12"}, "", 12 * time.Second},
+		{"a policy for 1e400 seconds", 429, []string{"RateLimit", `"x";r=0;t=1e400`}, "", MaxPause},
+		{"a policy for 1e300 seconds", 429, []string{"RateLimit", `"x";r=0;t=1e300`}, "", MaxPause},
+		{"semicolons alone", 429, []string{"RateLimit", ";;, ;", "RateLimit-Policy", ";"}, "", none},
+		{"a quote without its end", 429, []string{"RateLimit", `"x;r=0;t=7`}, "", none},
+		{"the least of several counts", 403, []string{"X-RateLimit-Remaining", "9, 0", "X-RateLimit-Reset", epoch(time.Minute)}, "", time.Minute},
+		{"a decimal count", 403, []string{"X-RateLimit-Remaining", "0.5", "X-RateLimit-Reset", epoch(time.Minute)}, "", time.Minute},
+		{"a reset after decimal seconds", 429, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "0.35"}, "", time.Second},
+		{"a reset as an HTTP date", 429, []string{"RateLimit-Remaining", "0", "RateLimit-Reset", "Wed, 05 Mar 2025 10:07:00 GMT"}, "", 7 * time.Minute},
+		{"a reset that has just passed", 429, []string{"X-RateLimit-Remaining", "0", "X-RateLimit-Reset", epoch(-time.Minute)}, "", time.Second},
+		{"Shopify's count of calls", 429, []string{"X-Shopify-Shop-Api-Call-Limit", "40/40", "Retry-After", "2.0"}, "", 2 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			header := http.Header{}
@@ -102,7 +118,7 @@ func FuzzReadLimit(f *testing.F) {
 	f.Add("1e308", "-1", `{"error":{"details":[{"retryDelay":"9999999h"}]}}`)
 	f.Fuzz(func(t *testing.T, retryAfter, reset, body string) {
 		now := clock()
-		header := http.Header{"Retry-After": {retryAfter}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {reset}, "X-Quota-Restored-At": {reset}, "Date": {retryAfter}}
+		header := http.Header{"Retry-After": {retryAfter}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {reset}, "X-Quota-Restored-At": {reset}, "Date": {retryAfter}, "Ratelimit": {reset, retryAfter}, "Ratelimit-Policy": {retryAfter}}
 		got := ReadLimit(429, header, []byte(body), now).Until
 		if !got.IsZero() && (!got.After(now) || got.After(now.Add(MaxPause))) {
 			t.Errorf("until %s", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,6 +164,7 @@ type list struct {
 	options  Options
 
 	base     *url.URL // of the first page, without size, window and cursor
+	follow   *url.URL // of the pages after it, where the contract says so
 	endpoint string
 	filter   string
 	method   string
@@ -182,7 +184,7 @@ func newList(client *Client, contract Contract, address string, options *Options
 	if client == nil {
 		client = &Client{}
 	}
-	l := &list{client: client, contract: contract, address: address, method: http.MethodGet}
+	l := &list{client: client, contract: contract, address: address}
 	if options != nil {
 		l.options = *options
 	}
@@ -192,14 +194,12 @@ func newList(client *Client, contract Contract, address string, options *Options
 	if l.options.ItemsAt != "" {
 		l.contract.Items.At = l.options.ItemsAt
 	}
-	if m := l.contract.Request.Method; m != "" {
-		l.method = m
-	}
+	l.method = l.contract.method()
 	u, err := parseAddress(address)
 	problems := []error{err, l.contract.Validate(), l.checkOrder()}
 	if u != nil {
 		l.policy = policy{home: originOf(u), allowed: map[origin]bool{}}
-		problems = append(problems, l.readAddress(u), l.allow())
+		problems = append(problems, l.readAddress(u), l.readFollow(), l.allow())
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -264,7 +264,39 @@ func (l *list) readAddress(u *url.URL) error {
 	bare := *u
 	bare.RawQuery = ""
 	l.endpoint = bare.String()
-	return l.readSize()
+	return errors.Join(l.checkHeader(), l.checkStart(), l.readSize())
+}
+
+// checkHeader refuses what net/http would refuse with every request. It names the
+// field and not its value, which may be a credential.
+func (l *list) checkHeader() error {
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(l.header)) {
+		for _, text := range l.header[name] {
+			if strings.ContainsFunc(name+text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+				problems = append(problems, &OptionError{"header", quoted(name) + " holds a line break or another control character"})
+				break
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkStart refuses an address that begins in the middle of the list.
+func (l *list) checkStart() error {
+	rule := l.contract.Request.Cursor
+	names := slices.Clone(rule.Positions)
+	if where, name := rule.In.split(); where == "query" && name != "*" {
+		names = append(names, name)
+	}
+	query := l.base.Query()
+	var problems []error
+	for _, name := range names {
+		if text := query.Get(name); query.Has(name) && text != l.contract.firstToken() {
+			problems = append(problems, &OptionError{"url", fmt.Sprintf("its parameter %s says where to begin, so that a part of the list would be left out: take it out", name)})
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // readSize settles the page size: the option, the URL's own parameter, the
@@ -337,19 +369,23 @@ func (l *list) travels(name string) bool {
 }
 
 // describeFilter writes the filter as the definition shows it: parameters in
-// order, without the page size and without credentials, which may change while a
-// run is open and are nothing for a receipt.
+// order, without the page size, and with credentials named but not shown.
 func (l *list) describeFilter() error {
 	_, sizeName := l.contract.Request.Size.In.split()
 	var shown []string
 	for pair := range strings.SplitSeq(l.base.RawQuery, "&") {
-		name, _, _ := strings.Cut(pair, "=")
+		name, value, _ := strings.Cut(pair, "=")
 		if plain, err := url.QueryUnescape(name); err == nil && plain == sizeName || pair == "" {
 			continue
 		}
-		if pager.RedactURL("?"+pair) == "?"+pair {
-			shown = append(shown, pair)
+		switch {
+		case pager.IsSecret(name): // may be renewed while a run is open
+			pair = name + "=REDACTED"
+		case pager.MayBeSecret(name): // or may be the filter itself, so that a change must show
+			hash := sha256.Sum256([]byte(value))
+			pair = name + "=sha256:" + hex.EncodeToString(hash[:8])
 		}
+		shown = append(shown, pair)
 	}
 	slices.Sort(shown)
 	l.filter = strings.Join(shown, "&")

@@ -39,6 +39,9 @@ func TestListRefuses(t *testing.T) {
 		{"a page size that cannot be chosen", adapters.Contract{Name: "x", Items: github.Items, End: adapters.EndRule{Rule: adapters.EndBounded}}, things, &adapters.Options{PageSize: 5}, []string{"page size", "no way"}},
 		{"an order that is none", github, things, &adapters.Options{Order: "random"}, []string{"order", "random"}},
 		{"a host that is none", github, things, &adapters.Options{AllowedHosts: []string{"https://x/y"}}, []string{"allowed hosts"}},
+		{"a URL that begins at a cursor", adapters.KeysetCatalogue(), things + "?cursor=c6", nil, []string{"url", "cursor", "left out"}},
+		{"a URL that begins at a page", github, things + "?page=2", nil, []string{"url", "page", "left out"}},
+		{"a header of two lines", github, things, &adapters.Options{Header: http.Header{"Authorization": {"Bearer s3cret\nX: y"}}}, []string{"header", "Authorization", "line break"}},
 		{"everything at once", github, "nowhere", &adapters.Options{Order: "random"}, []string{"url", "order"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,11 +61,30 @@ func TestListRefuses(t *testing.T) {
 	}
 }
 
+// What a URL says is part of the definition, whatever its name looks like; only a
+// credential may change while a run is open.
+func TestTheFilterHoldsWhatMayNotChange(t *testing.T) {
+	filter := func(query string) string {
+		return list(t, nil, adapters.GitHubREST(), things+"?"+query, nil).(pager.Describer).Describe().Filter
+	}
+	for _, query := range []string{"author=a", "authorized=a", "signature_status=a", "max_tokens=a", "code=a", "key=a"} {
+		if filter(query) == filter(query[:len(query)-1]+"b") {
+			t.Errorf("the filter of %s does not show a change", query)
+		}
+	}
+	if got := filter("access_token=s3cret"); got != filter("access_token=renewed") || strings.Contains(got, "s3cret") {
+		t.Errorf("a renewed credential makes another list, or is shown: %s", got)
+	}
+	if got := filter("key=s3cret"); strings.Contains(got, "s3cret") {
+		t.Errorf("what may be a credential is shown: %s", got)
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	p := list(t, nil, adapters.GitHubREST(), "https://user:pw@api.example.test/repos/o/r/issues?per_page=50&state=open&access_token=s3cret#top",
 		&adapters.Options{Filter: url.Values{"labels": {"a b"}}, Sort: "created asc", Order: pager.OrderStableAscending})
 	d := p.(pager.Describer).Describe()
-	if d.Endpoint != "https://api.example.test/repos/o/r/issues" || d.Filter != "labels=a%20b&state=open" || d.Sort != "created asc" || d.PageSize != 50 ||
+	if d.Endpoint != "https://api.example.test/repos/o/r/issues" || d.Filter != "access_token=REDACTED&labels=a%20b&state=open" || d.Sort != "created asc" || d.PageSize != 50 ||
 		d.Contract != "github-rest" || d.Order != pager.OrderStableAscending || d.Style != pager.StyleCursor || d.NotReplayable || d.RepeatLimit != 0 {
 		t.Errorf("got %+v", d)
 	}

@@ -31,11 +31,24 @@ type source struct {
 	at     pager.Cursor
 	last   *entry // the last entry of the page, nil where there is none
 	items  int
+	as     string // how the cursor is carried, or a part of it
 }
 
-// read finds the next cursor of a page.
+// next finds the next cursor of a page.
 func (c *Contract) next(s source) nextCursor {
-	where, name := c.Next.From.split()
+	s.as = c.Request.Cursor.As
+	switch {
+	case len(c.Next.Parts) > 0:
+		return c.joined(s)
+	case len(c.Next.Or) > 0:
+		return c.either(s)
+	}
+	return c.read(s, c.Next.From)
+}
+
+// read finds a cursor, or a part of one, in one place.
+func (c *Contract) read(s source, from Place) nextCursor {
+	where, name := from.split()
 	switch where {
 	case "body":
 		return c.fromValue(s, name, s.body.at(Path(name)))
@@ -68,7 +81,7 @@ func (c *Contract) fromValue(s source, name string, v value) nextCursor {
 	none := func(what string) nextCursor {
 		return nextCursor{what: what, evidence: name + " " + notThere(v)}
 	}
-	if c.Request.Cursor.As == asJSON {
+	if s.as == asJSON {
 		return c.fromJSON(name, v)
 	}
 	switch v.kind() {

@@ -103,7 +103,7 @@ func lineOf(node *yaml.Node, field string) int {
 		at := -1
 		if number, ok := strings.CutPrefix(name, "["); ok {
 			if i, err := strconv.Atoi(strings.TrimSuffix(number, "]")); err == nil && node.Kind == yaml.SequenceNode && i < len(node.Content) {
-				at = i
+				at, line = i, node.Content[i].Line
 			}
 		} else if node.Kind == yaml.MappingNode {
 			for i := 0; i+1 < len(node.Content); i += 2 {

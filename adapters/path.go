@@ -3,6 +3,7 @@ package adapters
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,13 +12,15 @@ import (
 // empty path is the body itself. A backslash takes the next character literally,
 // as in "@odata\.nextLink". After a name, [0] takes an element of an array, [-1]
 // the last one, and [relation=next] the first element whose member has that
-// value.
+// value. Where a rule may look at several values, [*] takes every element of an
+// array, and a member name * every member of an object.
 type Path string
 
 type step struct {
 	name  string // of a member
 	index int    // of an element, where elem is set
 	elem  bool
+	every bool   // all members, or all elements
 	key   string // selects the first element with this member …
 	equal string // … of this value
 }
@@ -28,6 +31,7 @@ func (p Path) steps() ([]step, error) {
 	var name strings.Builder
 	text := string(p)
 	pending := text != "" // a name is being read
+	literal := false      // a part of the name was escaped
 	flush := func() error {
 		if !pending {
 			return nil
@@ -35,9 +39,13 @@ func (p Path) steps() ([]step, error) {
 		if name.Len() == 0 {
 			return errors.New("has an empty member name")
 		}
-		all = append(all, step{name: name.String()})
+		s := step{name: name.String()}
+		if s.name == "*" && !literal {
+			s = step{every: true}
+		}
+		all = append(all, s)
 		name.Reset()
-		pending = false
+		pending, literal = false, false
 		return nil
 	}
 	for i := 0; i < len(text); i++ {
@@ -47,6 +55,7 @@ func (p Path) steps() ([]step, error) {
 				return nil, errors.New("ends in a backslash")
 			}
 			name.WriteByte(text[i])
+			literal = true
 		case '.':
 			if err := flush(); err != nil {
 				return nil, err
@@ -78,6 +87,9 @@ func (p Path) steps() ([]step, error) {
 }
 
 func selector(inside string) (step, error) {
+	if inside == "*" {
+		return step{elem: true, every: true}, nil
+	}
 	if key, equal, ok := strings.Cut(inside, "="); ok && key != "" {
 		return step{elem: true, key: key, equal: equal}, nil
 	}
@@ -101,6 +113,9 @@ func (v value) at(p Path) value {
 // walk is at with a path that was parsed before.
 func (v value) walk(steps []step) value {
 	for _, s := range steps {
+		if s.every {
+			return value{}
+		}
 		switch v.kind() {
 		case kindNull:
 			return v
@@ -111,11 +126,51 @@ func (v value) walk(steps []step) value {
 			v = v.member(s.name)
 		case kindArray:
 			v = v.element(s)
-		case kindAbsent, kindBool, kindNumber, kindText:
+		case kindText:
+			if s.elem || s.name != textName {
+				return value{}
+			} // an element of XML that is its own text
+		case kindAbsent, kindBool, kindNumber:
 			return value{}
 		}
 	}
 	return v
+}
+
+// textName is the member that holds the text of an element of XML.
+const textName = "#text"
+
+// wild reports whether a path may lead to several values.
+func wild(steps []step) bool {
+	return slices.ContainsFunc(steps, func(s step) bool { return s.every })
+}
+
+// all returns every value that a path leads to. What is not there is left out,
+// but for an element of an array: there is an absent value in its place.
+func (v value) all(steps []step) []value {
+	for i, s := range steps {
+		if !s.every {
+			continue
+		}
+		var found []value
+		visit := func(e value) { found = append(found, e.all(steps[i+1:])...) }
+		holder := v.walk(steps[:i])
+		if s.elem {
+			for _, e := range holder.elements() {
+				before := len(found)
+				if visit(e); len(found) == before {
+					found = append(found, value{}) // an element that lacks it is one all the same
+				}
+			}
+		} else {
+			holder.members(func(_, m value) { visit(m) })
+		}
+		return found
+	}
+	if found := v.walk(steps); found.kind() != kindAbsent {
+		return []value{found}
+	}
+	return nil
 }
 
 func (v value) element(s step) value {
@@ -157,7 +212,7 @@ func (p Path) set(tree map[string]any, x any) error {
 		return fmt.Errorf("path %q %w", p, err)
 	}
 	for i, s := range steps {
-		if s.elem {
+		if s.elem || s.every {
 			return fmt.Errorf("path %q: an element of an array cannot be set", p)
 		}
 		if i == len(steps)-1 {

@@ -13,7 +13,7 @@ func DockerRegistry() Contract {
 		Source: []string{"Docker Registry HTTP API V2, Catalog"},
 		Request: Request{
 			Size:   Size{In: "query:n"},
-			Cursor: CursorRule{In: inURL},
+			Cursor: CursorRule{In: inURL, Positions: []string{"last"}},
 		},
 		Page:   PageRule{Forbidden: []Path{"errors"}},
 		Items:  Items{At: "repositories", ID: []Path{""}},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/everypage-go/everypage/pager"
 )
@@ -20,11 +21,15 @@ import (
 // was only allowed, and carries nothing that the caller gave. The fault of a
 // cursor that must not be used comes before anything is sent.
 func (l *list) request(ctx context.Context, at pager.Cursor) (req *http.Request, guest bool, f *pager.Fault) {
-	target, tree := *l.base, copyTree(l.body)
+	token, set := at.Token()
+	target, tree, method := *l.base, l.body, l.method
+	if follow := l.contract.Request.Follow; set && follow != nil {
+		target, tree, method = *l.follow, follow.Body, l.contract.followMethod()
+	}
+	tree = copyTree(tree)
 	extra := http.Header{}
 	put := func(p Place, text any) error { return place(p, text, &target, extra, tree) }
 
-	token, set := at.Token()
 	if l.contract.Request.Cursor.In == inURL && set {
 		u, err := url.Parse(token)
 		if err != nil || !u.IsAbs() {
@@ -40,14 +45,14 @@ func (l *list) request(ctx context.Context, at pager.Cursor) (req *http.Request,
 	target.RawQuery = printable(target.RawQuery)
 
 	var body io.Reader
-	if l.method == http.MethodPost {
+	if method == http.MethodPost {
 		text, err := encode(tree)
 		if err != nil {
 			return nil, false, &pager.Fault{Code: pager.CodePagerFailed, Detail: "the request's body cannot be written as JSON", Err: err}
 		}
 		body = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, l.method, "", body)
+	req, err := http.NewRequestWithContext(ctx, method, "", body)
 	if err != nil {
 		return nil, false, &pager.Fault{Code: pager.CodePagerFailed, Detail: "the request cannot be built", Err: err}
 	}
@@ -60,33 +65,54 @@ func (l *list) request(ctx context.Context, at pager.Cursor) (req *http.Request,
 // fill puts size, window and cursor into a request.
 func (l *list) fill(put func(Place, any) error, at pager.Cursor) error {
 	c := &l.contract
-	if l.size > 0 && c.Request.Size.In != "" {
-		if err := put(c.Request.Size.In, l.size); err != nil {
-			return err
-		}
-	}
-	if w := l.window; w != nil {
-		if !w.from.IsZero() {
-			if err := put(c.Request.Window.From, writeTime(w.from, c.Request.Window.Format)); err != nil {
-				return err
-			}
-		}
-		if err := put(c.Request.Window.To, writeTime(w.to, c.Request.Window.Format)); err != nil {
-			return err
-		}
-	}
 	token, set := at.Token()
+	if follow := c.Request.Follow; !set || follow == nil || follow.keeps(c.Request.Size.In) {
+		if err := l.fillSize(put); err != nil {
+			return err
+		}
+	}
+	if !set || c.Request.Follow == nil {
+		if err := l.fillWindow(put); err != nil {
+			return err
+		}
+	}
 	if !set {
 		token = c.firstToken()
 		set = token != "" || c.Request.Cursor.First != nil
 	}
-	if !set || c.Request.Cursor.In == inURL || c.Request.Cursor.In == "" {
+	switch {
+	case !set, c.Request.Cursor.In == inURL:
 		return nil
-	}
-	if c.Request.Cursor.As == asJSON {
+	case len(c.Next.Parts) > 0:
+		return c.putParts(put, token)
+	case c.Request.Cursor.In == "":
+		return nil
+	case c.Request.Cursor.In == inMembers:
+		return putMembers(put, token)
+	case c.Request.Cursor.As == asJSON:
 		return put(c.Request.Cursor.In, json.RawMessage(token))
 	}
 	return put(c.Request.Cursor.In, token)
+}
+
+func (l *list) fillSize(put func(Place, any) error) error {
+	if in := l.contract.Request.Size.In; l.size > 0 && in != "" {
+		return put(in, l.size)
+	}
+	return nil
+}
+
+func (l *list) fillWindow(put func(Place, any) error) error {
+	rule := l.contract.Request.Window
+	if l.window == nil {
+		return nil
+	}
+	if !l.window.from.IsZero() {
+		if err := put(rule.From, writeTime(l.window.from, rule.Format)); err != nil {
+			return err
+		}
+	}
+	return put(rule.To, writeTime(l.window.to, rule.Format))
 }
 
 // place puts a text or a JSON value where a place says.
@@ -96,7 +122,11 @@ func place(p Place, x any, target *url.URL, header http.Header, tree map[string]
 	case "query":
 		target.RawQuery = setQuery(target.RawQuery, name, fmt.Sprint(x))
 	case "header":
-		header.Set(name, fmt.Sprint(x))
+		text := fmt.Sprint(x)
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			return fmt.Errorf("a value for the header %s holds control characters", name)
+		}
+		header.Set(name, text)
 	case "body":
 		return Path(name).set(tree, x)
 	}
@@ -106,6 +136,9 @@ func place(p Place, x any, target *url.URL, header http.Header, tree map[string]
 // headers sets the header: the library's, then the contract's, then the caller's.
 func (l *list) headers(req *http.Request, guest bool) {
 	req.Header.Set("Accept", "application/json")
+	if l.contract.isXML() {
+		req.Header.Set("Accept", "application/xml, text/xml")
+	}
 	req.Header.Set("User-Agent", l.client.userAgent())
 	if req.Body != nil {
 		req.Header.Set("Content-Type", "application/json")

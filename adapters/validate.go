@@ -3,7 +3,6 @@ package adapters
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,13 +38,15 @@ func (c Contract) Validate() error {
 	if c.Name == "" {
 		check.fail("name", "is missing")
 	}
+	check.format(&c)
 	check.request(&c)
 	check.items(&c)
 	check.next(&c)
 	check.end(&c)
+	check.follow(&c)
 	check.page(&c.Page)
-	for i, veto := range c.Vetoes {
-		check.veto(fmt.Sprintf("vetoes[%d]", i), veto)
+	for i := range c.Vetoes {
+		check.veto(fmt.Sprintf("vetoes[%d]", i), &c.Vetoes[i])
 	}
 	check.errors(&c.Errors)
 	check.oneOf("style", string(c.Style), "", string(pager.StyleCursor), string(pager.StyleOffset), string(pager.StylePage))
@@ -73,7 +74,17 @@ func (k *checker) fail(field, format string, args ...any) {
 	k.problems = append(k.problems, &FieldError{Contract: k.contract, Field: field, Problem: fmt.Sprintf(format, args...)})
 }
 
+// path checks a path that leads to one value.
 func (k *checker) path(field string, p Path) {
+	if steps, err := p.steps(); err != nil {
+		k.fail(field, "path %q %v", p, err)
+	} else if wild(steps) {
+		k.fail(field, "path %q has a *, which leads to several values", p)
+	}
+}
+
+// wildPath checks a path that may lead to several values.
+func (k *checker) wildPath(field string, p Path) {
 	if _, err := p.steps(); err != nil {
 		k.fail(field, "path %q %v", p, err)
 	}
@@ -114,7 +125,9 @@ func (k *checker) request(c *Contract) {
 		k.fail("request.body", "needs method POST")
 	}
 	k.place("request.size.in", r.Size.In, "query:", "header:", "body:")
-	k.place("request.cursor.in", r.Cursor.In, "query:", "header:", "body:", "url")
+	if r.Cursor.In != inMembers {
+		k.place("request.cursor.in", r.Cursor.In, "query:", "header:", "body:", "url")
+	}
 	k.place("request.window.from", r.Window.From, "query:", "body:")
 	k.place("request.window.to", r.Window.To, "query:", "body:")
 	for _, p := range []struct {
@@ -126,29 +139,51 @@ func (k *checker) request(c *Contract) {
 		{"request.window.from", r.Window.From},
 		{"request.window.to", r.Window.To},
 	} {
-		if where, _ := p.place.split(); where == "body" && !post {
+		if where, _ := p.place.split(); where == "body" && !post && (p.field != "request.cursor.in" || c.followMethod() != http.MethodPost) {
 			k.fail(p.field, "is in the body, which needs method POST")
 		}
 	}
 	if r.Size.Default < 0 || r.Size.Max < 0 || r.Size.Max > 0 && r.Size.Default > r.Size.Max {
 		k.fail("request.size", "default %d and max %d do not fit", r.Size.Default, r.Size.Max)
 	}
-	if r.Cursor.In == "" && !c.bounded() {
-		k.fail("request.cursor.in", "is missing; only a bounded list is read without a cursor")
-	}
-	k.oneOf("request.cursor.as", r.Cursor.As, "", "string", asJSON)
-	if where, _ := r.Cursor.In.split(); r.Cursor.As == asJSON && where != "body" {
-		k.fail("request.cursor.as", "json needs a cursor in the body")
-	}
+	k.cursor(c)
 	if (r.Window.From == "") != (r.Window.To == "") {
 		k.fail("request.window", "needs both from and to")
 	}
-	k.format("request.window.format", r.Window.Format)
+	k.timeFormat("request.window.format", r.Window.Format)
+}
+
+func (k *checker) cursor(c *Contract) {
+	r := &c.Request.Cursor
+	parts := len(c.Next.Parts) > 0
+	switch {
+	case r.In == "" && !c.bounded() && !parts:
+		k.fail("request.cursor.in", "is missing; only a bounded list is read without a cursor")
+	case parts && (r.In != "" || r.First != nil || r.As != ""):
+		k.fail("request.cursor", "is given beside next.parts, where each part says where it goes")
+	}
+	k.oneOf("request.cursor.as", r.As, "", "string", asJSON)
+	where, _ := r.In.split()
+	switch {
+	case r.As == asJSON && where != "body" && r.In != inMembers:
+		k.fail("request.cursor.as", "json needs a cursor in the body, or in query:*")
+	case r.In == inMembers && r.As != asJSON:
+		k.fail("request.cursor.as", "must be json for a cursor in query:*")
+	case r.In == inMembers && r.First != nil:
+		k.fail("request.cursor.first", "cannot be given for a cursor in query:*")
+	}
 }
 
 func (k *checker) items(c *Contract) {
 	if c.Items.At != anyArray {
-		k.path("items.at", c.Items.At)
+		k.wildPath("items.at", c.Items.At)
+	}
+	for i, s := range c.Items.Skip {
+		field := fmt.Sprintf("items.skip[%d]", i)
+		k.path(field+".at", s.At)
+		if s.At == "" || len(s.Is) == 0 {
+			k.fail(field, "needs at and is")
+		}
 	}
 	k.allOf("items.empty_when", c.Items.EmptyWhen, whenAbsent, whenNull)
 	if len(c.Items.ID) == 0 {
@@ -158,10 +193,10 @@ func (k *checker) items(c *Contract) {
 		k.path(fmt.Sprintf("items.id[%d]", i), p)
 	}
 	k.path("items.created_at", c.Items.CreatedAt)
-	k.format("items.created_format", c.Items.CreatedFormat)
+	k.timeFormat("items.created_format", c.Items.CreatedFormat)
 }
 
-func (k *checker) format(field, format string) {
+func (k *checker) timeFormat(field, format string) {
 	if layout, ok := strings.CutPrefix(format, "layout:"); ok {
 		if _, err := time.Parse(layout, time.Unix(0, 0).UTC().Format(layout)); err != nil || layout == "" {
 			k.fail(field, "layout %q is none of Go's time layouts", layout)
@@ -169,125 +204,6 @@ func (k *checker) format(field, format string) {
 		return
 	}
 	k.oneOf(field, format, "", formatRFC3339, formatUnix, formatUnixMilli, formatHTTPDate)
-}
-
-func (k *checker) next(c *Contract) {
-	from := c.Next.From
-	k.place("next.from", from, "body:", "header:", "link:", "last:", string(fromLastID), string(fromPage), string(fromOffset))
-	if (from == "") != c.bounded() {
-		if from == "" {
-			k.fail("next.from", "is missing; only a bounded list has no next cursor")
-		} else {
-			k.fail("next.from", "is %q, and a bounded list has no next cursor", from)
-		}
-	}
-	if where, _ := from.split(); where == "link" && c.Request.Cursor.In != inURL {
-		k.fail("request.cursor.in", "is %q; a link is an address, so the cursor is sent as url", c.Request.Cursor.In)
-	}
-	if c.counts() && c.Request.Cursor.In == inURL {
-		k.fail("request.cursor.in", "is url, and a counted cursor is no address")
-	}
-	if c.counts() {
-		if _, ok := c.position(pager.Cursor{}); !ok {
-			k.fail("request.cursor.first", "is %q; a counted cursor starts at a number", c.firstToken())
-		}
-	}
-	k.allOf("next.cursors", c.Next.Cursors, whenEmpty, whenZero)
-}
-
-func (k *checker) end(c *Contract) {
-	e := &c.End
-	if e.Rule == "" {
-		k.fail("end.rule", "is missing; a contract must say what counts as the end of its list: one of %s", listed(EndRules()))
-		return
-	}
-	k.oneOf("end.rule", e.Rule, EndRules()...)
-	k.path("end.at", e.At)
-	flag := e.Rule == EndFlagFalse || e.Rule == EndFlagTrue
-	if flag != (e.At != "") {
-		k.fail("end.at", "is the path of the flag; rule %s %s", e.Rule, map[bool]string{true: "needs it", false: "has none"}[flag])
-	}
-	k.allOf("end.when", e.When, whenAbsent, whenNull, whenEmpty, whenZero, whenFalse)
-	if (e.Rule == EndCursor) != (len(e.When) > 0) {
-		k.fail("end.when", "lists the values of the next cursor that mean the end; rule cursor needs it, and no other has it")
-	}
-	for _, w := range e.When {
-		if slices.Contains(c.Next.Cursors, w) {
-			k.fail("end.when", "has %q, which next.cursors calls a cursor", w)
-		}
-	}
-	if where, _ := c.Next.From.split(); e.Rule == EndNoNextLink && where != "link" {
-		k.fail("end.rule", "is no_next_link, and next.from is no link")
-	}
-	if c.counts() && (e.Rule == EndCursor || e.Rule == EndEchoed) {
-		k.fail("end.rule", "is %s, and a counted cursor says nothing about the end", e.Rule)
-	}
-	if e.Rule == EndShortPage && c.Page.Size == "" {
-		k.fail("page.size", "is missing; a short page is an end only against the size that the answer echoes")
-	}
-	if e.Rule == EndTotal && c.Page.Total == "" {
-		k.fail("page.total", "is missing; rule total_reached needs it")
-	}
-	k.endStatus(c)
-}
-
-func (k *checker) endStatus(c *Contract) {
-	e := &c.End
-	if e.Rule == EndStatus && len(e.Status) == 0 {
-		k.fail("end.status", "is missing; rule status needs it")
-	}
-	for _, s := range e.Status {
-		if s < 200 || s > 599 || slices.Contains(c.Page.statuses(), s) {
-			k.fail("end.status", "has %d, which is no status or that of a list page", s)
-		}
-	}
-	if e.AfterPage < 0 || e.AfterPage > 1 && c.Next.From != fromPage {
-		k.fail("end.after_page", "is %d; more than 1 needs next.from counter:page", e.AfterPage)
-	}
-}
-
-func (k *checker) page(p *PageRule) {
-	for i, path := range p.Required {
-		k.path(fmt.Sprintf("page.required[%d]", i), path)
-	}
-	for i, path := range p.Forbidden {
-		k.path(fmt.Sprintf("page.forbidden[%d]", i), path)
-	}
-	k.place("page.total", p.Total, "body:", "header:")
-	k.path("page.size", p.Size)
-}
-
-func (k *checker) veto(field string, v Veto) {
-	k.path(field+".at", v.At)
-	switch {
-	case (v.At == "") == (v.Query == ""):
-		k.fail(field, "needs either at or query")
-	case v.Query != "" && (v.Is != nil || v.Above != nil || v.Lacks == ""):
-		k.fail(field, "needs lacks beside query, and nothing else")
-	case v.At != "" && (v.Is != nil && v.Above != nil || v.Lacks != ""):
-		k.fail(field, "needs at most one of is and above beside at")
-	}
-}
-
-func (k *checker) errors(r *ErrorRules) {
-	codes := make([]string, 0, len(ErrorCodes()))
-	for _, code := range ErrorCodes() {
-		codes = append(codes, string(code))
-	}
-	for i, rule := range r.Rules {
-		field := fmt.Sprintf("errors.rules[%d]", i)
-		k.path(field+".at", rule.At)
-		k.oneOf(field+".means", string(rule.Means), codes...)
-		if len(rule.Status) == 0 && rule.Error+rule.Type+rule.Param+rule.Message+string(rule.At) == "" {
-			k.fail(field, "has no condition, so it would match every error")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Codes)) {
-		k.oneOf("errors.codes."+name, string(r.Codes[name]), codes...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Types)) {
-		k.oneOf("errors.types."+name, string(r.Types[name]), codes...)
-	}
 }
 
 func listed(words []string) string {

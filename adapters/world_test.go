@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -208,3 +209,20 @@ func sharedFolder() string {
 type always struct{ canned }
 
 func (a always) RoundTrip(req *http.Request) (*http.Response, error) { return a.response(req), nil }
+
+// raw is an item as it came.
+type raw = json.RawMessage
+
+// onePage returns the first page of a pager alone.
+func onePage(p pager.Pager[json.RawMessage]) pager.Pager[json.RawMessage] { return first{p} }
+
+type first struct{ inner pager.Pager[json.RawMessage] }
+
+func (f first) Pages(ctx context.Context, from pager.Cursor) iter.Seq2[pager.Page[json.RawMessage], error] {
+	return func(yield func(pager.Page[json.RawMessage], error) bool) {
+		for page, err := range f.inner.Pages(ctx, from) {
+			yield(page, err)
+			return
+		}
+	}
+}

@@ -162,6 +162,13 @@ type Rebinder[T any] interface {
 	Rebind(document []byte) (Pager[T], error)
 }
 
+// LimitForgetter is implemented by pagers that remember a limit and make no request
+// while it lasts.
+type LimitForgetter interface {
+	// ForgetLimits lets the next request be made all the same.
+	ForgetLimits()
+}
+
 // Windower is implemented by pagers whose API can filter by creation time.
 type Windower[T any] interface {
 	// Window returns a pager for the items created in [from, to], both

@@ -45,13 +45,33 @@ func TestRedactText(t *testing.T) {
 		"nothing to hide":   "nothing to hide",
 		"https://h/?key=s":  "https://h/?key=REDACTED",
 		"see https://h/a.":  "see https://h/a.",
-		"token=abc is text": "token=abc is text",
+		"token=abc is text": "token=REDACTED is text",
 		`Get "https://u:p@h/x?api_key=s&page=2": dial tcp: refused`: `Get "https://REDACTED@h/x?api_key=REDACTED&page=2": dial tcp: refused`,
 		"from http://h/?sig=1 to <http://h/?sig=2>, then":           "from http://h/?sig=REDACTED to <http://h/?sig=REDACTED>, then",
 		"a\nhttps://h/?token=s\nb":                                  "a\nhttps://h/?token=REDACTED\nb",
 	} {
 		if got := pager.RedactText(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Names are read word by word, so that a filter is not taken for a credential; and
+// what an API may mean either way is hidden from people, and no more than that.
+func TestSecretNames(t *testing.T) {
+	for _, name := range []string{"access_token", "token", "apiKey", "X-Amz-Signature", "X-Amz-Security-Token", "AWSAccessKeyId", "client_secret", "pwd", "sig", "jwt", "session_id", "auth%5Ftoken"} {
+		if !pager.IsSecret(name) {
+			t.Errorf("%s is a credential", name)
+		}
+	}
+	for _, name := range []string{"author", "authorized", "auth_type", "signature_status", "max_tokens", "page_token", "pageToken", "NextToken", "$skiptoken", "continuation-token", "keyword", "zip_code", ""} {
+		if pager.IsSecret(name) || pager.MayBeSecret(name) {
+			t.Errorf("%s is no credential", name)
+		}
+	}
+	for _, name := range []string{"key", "code", "auth", "pass", "sid"} {
+		if pager.IsSecret(name) || !pager.MayBeSecret(name) {
+			t.Errorf("%s may be a credential", name)
 		}
 	}
 }
