@@ -5,10 +5,15 @@ GOLANGCI_LINT := .tools/golangci-lint-$(GOLANGCI_LINT_VERSION)
 FIXTURES_VERSION := 23.1.2
 FIXTURES := .fixtures/octokit
 FIXTURES_MARK := $(FIXTURES)/.$(FIXTURES_VERSION)
+PEERS := .peers
+JSON_SERVER_0_VERSION := 0.17.4
+JSON_SERVER_1_VERSION := 1.0.0-beta.3
+MCP_EVERYTHING_VERSION := 2025.12.18
+SAMPLE_APISERVER_VERSION := v0.37.2
 CROSS := windows/amd64 darwin/arm64 linux/arm
 
 .DEFAULT_GOAL := help
-.PHONY: help build vet test race registry-test lint fmt fixtures demo cross tidy tidy-check ci clean
+.PHONY: help build vet test race registry-test lint fmt fixtures peers peers-test demo cross tidy tidy-check ci clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +41,15 @@ fmt: $(GOLANGCI_LINT) ## format the code
 
 fixtures: $(FIXTURES_MARK) ## fetch the recorded walk over a real API
 
+peers: $(PEERS)/json-server-0/.$(JSON_SERVER_0_VERSION) ## fetch and build the real servers that the peer tests walk
+peers: $(PEERS)/json-server-1/.$(JSON_SERVER_1_VERSION)
+peers: $(PEERS)/mcp-everything/.$(MCP_EVERYTHING_VERSION)
+peers: $(PEERS)/bin/pocketbase
+peers: $(PEERS)/bin/.sample-apiserver-$(SAMPLE_APISERVER_VERSION)
+
+peers-test: ## run the tests on those servers and on etcd; they fail where one is absent
+	EVERYPAGE_REQUIRE_REAL=1 go test -race -count=1 ./internal/peers ./internal/realtest
+
 demo: ## walk, be killed, come back, and prove it
 	go run ./cmd/everypage demo
 
@@ -55,7 +69,7 @@ ci: ## run everything that a change has to pass
 	bash .ci/run
 
 clean: ## remove what these commands made
-	rm -rf .tools .fixtures dist
+	rm -rf .tools .fixtures .peers dist
 
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/.tools/new go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
@@ -66,4 +80,29 @@ $(FIXTURES_MARK):
 	cd $(FIXTURES) && npm pack --silent @octokit/fixtures@$(FIXTURES_VERSION) && \
 		tar -xzf octokit-fixtures-$(FIXTURES_VERSION).tgz --strip-components=1 && rm octokit-fixtures-$(FIXTURES_VERSION).tgz
 	test -s $(FIXTURES)/scenarios/api.github.com/paginate-issues/normalized-fixture.json
+	touch $@
+
+# The packages of a peer stay in its own folder; a new version is a new mark.
+NPM_INSTALL = rm -rf $(@D) && mkdir -p $(@D) && npm install --prefix $(@D) --silent --no-save --no-audit --no-fund --no-package-lock
+
+$(PEERS)/json-server-0/.$(JSON_SERVER_0_VERSION):
+	$(NPM_INSTALL) json-server@$(JSON_SERVER_0_VERSION)
+	touch $@
+
+# Later ones of its betas ask for Node.js 22.
+$(PEERS)/json-server-1/.$(JSON_SERVER_1_VERSION):
+	$(NPM_INSTALL) json-server@$(JSON_SERVER_1_VERSION)
+	touch $@
+
+# Its last release whose list of resources is paged.
+$(PEERS)/mcp-everything/.$(MCP_EVERYTHING_VERSION):
+	$(NPM_INSTALL) @modelcontextprotocol/server-everything@$(MCP_EVERYTHING_VERSION)
+	touch $@
+
+$(PEERS)/bin/pocketbase: $(wildcard internal/peers/pocketbase/*)
+	cd internal/peers/pocketbase && go build -o $(CURDIR)/$@ .
+
+# Five to six minutes of processor time, once: it is most of Kubernetes' client.
+$(PEERS)/bin/.sample-apiserver-$(SAMPLE_APISERVER_VERSION):
+	GOBIN=$(CURDIR)/$(@D) go install k8s.io/sample-apiserver@$(SAMPLE_APISERVER_VERSION)
 	touch $@

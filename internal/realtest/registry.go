@@ -1,19 +1,13 @@
 package realtest
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 )
 
 // Registry is Debian's docker-registry, running on loopback over an empty
@@ -26,45 +20,19 @@ type Registry struct {
 // StartRegistry starts a registry that runs until the test ends.
 func StartRegistry(tb testing.TB) *Registry {
 	tb.Helper()
-	program, err := exec.LookPath("docker-registry")
-	if err != nil {
-		missing(tb, `no docker-registry here; on Debian "apt-get install docker-registry" brings it`)
-	}
+	server := program(tb, "docker-registry", "docker-registry")
 	folder := tb.TempDir()
 	config := filepath.Join(folder, "config.yml")
 	if err := os.WriteFile(config, []byte(registryConfig(filepath.Join(folder, "data"))), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	// The test's context ends before its cleanups run, which kills the process
-	// by its id; the cleanup waits until it is gone.
-	command := exec.CommandContext(tb.Context(), program, "serve", config) //nolint:gosec // found by its fixed name
-	reports, err := command.StderrPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	log := &registryLog{address: make(chan string, 1), ended: make(chan struct{})}
-	go log.read(reports)
-	tb.Cleanup(func() {
-		_ = command.Process.Kill() // gone already, or now
-		<-log.ended
-		_ = command.Wait() // "killed" is how it is meant to end
-	})
-	registry := &Registry{}
-	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
+	command := exec.CommandContext(tb.Context(), server, "serve", config) //nolint:gosec // found by its fixed name
+	address, said := start(tb, command, `listening on (127\.0\.0\.1:[0-9]+)`)
+	registry := &Registry{URL: "http://" + address}
+	ctx, cancel := context.WithTimeout(tb.Context(), startLimit)
 	defer cancel()
-	select {
-	case address := <-log.address:
-		registry.URL = "http://" + address
-	case <-log.ended:
-		tb.Fatalf("docker-registry ended: %s", log.text())
-	case <-ctx.Done():
-		tb.Fatalf("docker-registry does not listen: %s", log.text())
-	}
 	if err := registry.ready(ctx); err != nil {
-		tb.Fatalf("%v: %s", err, log.text())
+		tb.Fatalf("%v: %s", err, said.text())
 	}
 	return registry
 }
@@ -78,36 +46,6 @@ func registryConfig(storage string) string {
 		"  filesystem: {rootdirectory: " + string(quoted) + "}\n" +
 		"  maintenance: {uploadpurging: {enabled: false}}\n" +
 		"http: {addr: \"127.0.0.1:0\", secret: only-for-a-test}\n"
-}
-
-// registryLog follows what the registry writes on standard error.
-type registryLog struct {
-	address chan string
-	ended   chan struct{}
-
-	mu    sync.Mutex
-	lines []string
-}
-
-func (l *registryLog) read(reports io.Reader) {
-	defer close(l.ended)
-	listening := regexp.MustCompile(`listening on (127\.0\.0\.1:[0-9]+)`)
-	told := false
-	for scanner := bufio.NewScanner(reports); scanner.Scan(); {
-		l.mu.Lock()
-		l.lines = append(l.lines, scanner.Text())
-		l.mu.Unlock()
-		if m := listening.FindStringSubmatch(scanner.Text()); m != nil && !told {
-			l.address <- m[1]
-			told = true
-		}
-	}
-}
-
-func (l *registryLog) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.lines, "\n")
 }
 
 // PushMany pushes n tiny repositories and returns their names, in the order of
