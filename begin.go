@@ -15,18 +15,12 @@ import (
 	"github.com/everypage-go/everypage/store"
 )
 
-// find returns the run that a job is about: the pinned one, or the newest. A
+// find returns the run that a job is about: the pinned one, or the open one. A
 // superseded run answers with its successor. The zero Run means that there is
 // none yet.
 func find(ctx context.Context, ledger store.Reader, job, pinned string) (store.Run, error) {
 	if pinned == "" {
-		for run, err := range ledger.Runs(ctx, store.RunFilter{Job: job}) {
-			if err != nil {
-				return store.Run{}, fmt.Errorf("everypage: find the newest run of job %s: %w", job, err)
-			}
-			return follow(ctx, ledger, run)
-		}
-		return store.Run{}, nil
+		return openRun(ctx, ledger, job)
 	}
 	run, err := ledger.Run(ctx, pinned)
 	switch {
@@ -38,6 +32,27 @@ func find(ctx context.Context, ledger store.Reader, job, pinned string) (store.R
 		return store.Run{}, &JobError{Job: job, Err: fmt.Errorf("RunID %q names a run of job %q: choose another one", pinned, run.Receipt.Job)}
 	}
 	return follow(ctx, ledger, run)
+}
+
+// openRun returns the newest run of a job that is neither complete nor superseded,
+// or the zero Run.
+func openRun(ctx context.Context, ledger store.Reader, job string) (store.Run, error) {
+	var newest store.Run
+	for _, status := range []state.Status{state.Running, state.Paused, state.NeedsReview} {
+		for run, err := range ledger.Runs(ctx, store.RunFilter{Status: status}) { // few, however many are complete
+			if err != nil {
+				return store.Run{}, fmt.Errorf("everypage: find the open run of job %s: %w", job, err)
+			}
+			if run.Receipt.Job != job || run.Receipt.SupersededBy != "" {
+				continue
+			}
+			if run.Receipt.StartedAt.After(newest.Receipt.StartedAt) || newest.Receipt.RunID == "" {
+				newest = run
+			}
+			break
+		}
+	}
+	return newest, nil
 }
 
 // follow returns the newest successor of a run.
@@ -76,15 +91,23 @@ func (j Job[T]) begin(ctx context.Context, ledger store.Reader) (store.Run, erro
 // mayShareScope refuses a second open run over the items of a once-a-job job, and
 // another action, for which what is done would be taken as done.
 func (j Job[T]) mayShareScope(ctx context.Context, ledger store.Reader) error {
+	open, err := openRun(ctx, ledger, j.Name)
+	if err != nil {
+		return err
+	}
+	if open.Receipt.RunID != "" {
+		return &JobError{Job: j.Name, Err: fmt.Errorf("run %s is open and shares its items with a new one: finish or supersede it first", open.Receipt.RunID)}
+	}
 	for run, err := range ledger.Runs(ctx, store.RunFilter{Job: j.Name}) {
 		switch {
 		case err != nil:
-			return fmt.Errorf("everypage: find the open runs of job %s: %w", j.Name, err)
-		case run.Receipt.Status != state.Complete && run.Receipt.SupersededBy == "":
-			return &JobError{Job: j.Name, Err: fmt.Errorf("run %s is open and shares its items with a new one: finish or supersede it first", run.Receipt.RunID)}
-		case run.Scope == jobScope(j.Name) && run.Receipt.Action != j.Action:
+			return fmt.Errorf("everypage: find the newest run of job %s: %w", j.Name, err)
+		case run.Scope != jobScope(j.Name):
+			continue // a run whose items were done once a run
+		case run.Receipt.Action != j.Action:
 			return &JobError{Job: j.Name, Err: fmt.Errorf("its items are done once a job, and run %s did %q: give the job with action %q another name", run.Receipt.RunID, run.Receipt.Action, j.Action)}
 		}
+		return nil // all in the scope had the same action
 	}
 	return nil
 }
@@ -103,6 +126,9 @@ func freshRun(runID, job string) store.Run {
 // bind gives a run its definition, and fixes its instants.
 func (j Job[T]) bind(ctx context.Context, ledger store.Reader, run *store.Run) error {
 	r, d := &run.Receipt, j.definition()
+	if err := j.invalid(j.orderProblems()); err != nil {
+		return err
+	}
 	if run.Lineage != r.RunID {
 		if err := j.sameScope(*run); err != nil {
 			return err
@@ -126,8 +152,10 @@ func (j Job[T]) bind(ctx context.Context, ledger store.Reader, run *store.Run) e
 		if err != nil {
 			return fmt.Errorf("everypage: find the last complete run of job %s: %w", j.Name, err)
 		}
-		r.WindowFrom = last.Receipt.CutoffAt
-		return nil
+		if before := last.Definition; before != nil && before.Endpoint == d.Endpoint && before.Filter == d.Filter {
+			r.WindowFrom = last.Receipt.CutoffAt
+			return nil
+		}
 	}
 	return nil
 }
@@ -187,6 +215,9 @@ func sameDefinition(runID string, recorded, given *store.Definition) error {
 // begun under, which an upgrade may have changed since.
 func (j Job[T]) under(run store.Run) (Job[T], error) {
 	document := run.Definition.ContractDocument
+	if j.definition().Contract != run.Definition.Contract {
+		return j, nil // another contract, and no newer text of the same
+	}
 	again, ok := j.Pager.(pager.Rebinder[T])
 	if !ok || document == nil || string(document) == string(j.definition().ContractDocument) {
 		return j, nil

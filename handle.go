@@ -3,11 +3,12 @@ package everypage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
@@ -56,7 +57,7 @@ func (r *runner[T]) work(ctx context.Context, tasks []*task[T]) error {
 	var halt error
 	for {
 		for halt == nil && running < limit && len(queue) > 0 && !queue[0].ready.After(r.clock.Now()) {
-			if halt = r.mayCall(ctx, queue[0]); halt != nil {
+			if halt = r.mayGoOn(ctx, queue[0].record.Page); halt != nil {
 				break
 			}
 			t := queue[0]
@@ -114,16 +115,6 @@ func enqueue[T any](queue []*task[T], t *task[T]) []*task[T] {
 		return -1
 	})
 	return slices.Insert(queue, at, t)
-}
-
-// mayCall says before each call whether the run should stop instead.
-func (r *runner[T]) mayCall(ctx context.Context, t *task[T]) error {
-	if s := r.due(ctx, t.record.Page); s != nil {
-		return s
-	}
-	r.book.mu.Lock()
-	defer r.book.mu.Unlock()
-	return r.book.err
 }
 
 // result is what one attempt led to.
@@ -204,7 +195,7 @@ func guarded(do func() error) (err error) {
 	done := make(chan struct{})
 	go func() { // of its own, so that runtime.Goexit ends the call and not the run
 		defer close(done)
-		err = errors.New("the handler ended its goroutine (runtime.Goexit)")
+		err = errors.New("it ended its own goroutine (runtime.Goexit)")
 		defer func() {
 			if value := recover(); value != nil {
 				err = &PanicError{Value: value, Stack: debug.Stack()}
@@ -214,54 +205,6 @@ func guarded(do func() error) (err error) {
 	}()
 	<-done
 	return err
-}
-
-// confirm asks the handler's own API whether an item's effect happened.
-func (r *runner[T]) confirm(ctx context.Context, item store.Item) (happened bool, err error) {
-	err = guarded(func() (err error) {
-		happened, err = r.job.Confirm(ctx, Key(item.Scope, item.ID, r.job.Action))
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("ask whether the effect happened: %w", err)
-	}
-	return happened, nil
-}
-
-// resolveDoubt looks before a call at what is not known of earlier ones. It
-// settles the task where it must not, or need not, be called again.
-func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool, err error) {
-	first := t.first
-	t.first = false
-	if t.record.DoubtSince.IsZero() {
-		return false, nil
-	}
-	died := first && t.record.Intent
-	if first && r.job.Confirm != nil {
-		happened, err := r.confirm(ctx, t.record)
-		if err != nil {
-			t.first = true // asked again before the next call
-			return false, err
-		}
-		if happened {
-			r.done(t, 0)
-			return true, nil
-		}
-		t.record.Intent, t.record.DoubtSince = false, time.Time{}
-	}
-	inDoubt, since := !t.record.DoubtSince.IsZero(), t.record.DoubtSince.Format(time.RFC3339)
-	switch age := r.clock.Now().Sub(t.record.DoubtSince); {
-	case inDoubt && died && r.job.AtMostOnce:
-		r.hold(t, state.HoldInDoubt, "its call was begun at "+since+" and its outcome is not known", 0)
-		return true, nil
-	case inDoubt && r.job.KeyRetention > 0 && age > r.job.KeyRetention:
-		r.hold(t, state.HoldInDoubt, fmt.Sprintf("its outcome is not known since %s, which is longer than keys are kept (%s)", since, r.job.KeyRetention), 0)
-		return true, nil
-	case died && t.record.Attempts >= r.job.Options.MaxAttempts:
-		r.hold(t, state.HoldPoison, fmt.Sprintf("the process died during its call, %d times", t.record.Attempts), 0)
-		return true, nil
-	}
-	return false, nil
 }
 
 // judge settles the outcome of a call, or says when it is made again. counted
@@ -338,26 +281,6 @@ func (r *runner[T]) failed(t *task[T], err error, calls int64, notDone bool) res
 	return result[T]{task: t, again: true}
 }
 
-// unconfirmed counts a failed question about an effect like a failed call. The
-// doubt stays.
-func (r *runner[T]) unconfirmed(ctx context.Context, t *task[T], err error) result[T] {
-	if ctx.Err() != nil {
-		return result[T]{task: t, halt: r.cancelled(ctx, t.record.Page)}
-	}
-	if pause, ok := errors.AsType[*PauseRunError](err); ok {
-		return result[T]{task: t, halt: r.sinkLimited(pause, t.record.Page)}
-	}
-	if t.record.Attempts+1 >= r.job.Options.MaxAttempts {
-		r.hold(t, state.HoldInDoubt, err.Error(), 1)
-		return result[T]{task: t}
-	}
-	is := t.record
-	is.Attempts, is.Detail, is.UpdatedAt = is.Attempts+1, bounded(err.Error()), r.clock.Now()
-	r.put(t, is, 1)
-	t.ready = is.UpdatedAt.Add(r.jitter(interval(r.job.Options.Backoff, is.Attempts)))
-	return result[T]{task: t, again: true}
-}
-
 // uncount takes back an attempt that was interrupted: it costs none.
 func (r *runner[T]) uncount(t *task[T], counted, notDone bool) {
 	is := t.record
@@ -414,8 +337,15 @@ func (r *runner[T]) jitter(d time.Duration) time.Duration {
 const maxDetail = 4096
 
 func bounded(text string) string {
-	if len(text) <= maxDetail {
-		return text
+	cut := ""
+	if len(text) > maxDetail {
+		text, cut = text[:maxDetail], "…"
+		for len(text) > 0 && !utf8.RuneStart(text[len(text)-1]) { // whole characters only
+			text = text[:len(text)-1]
+		}
+		if len(text) > 0 && text[len(text)-1] >= utf8.RuneSelf {
+			text = text[:len(text)-1]
+		}
 	}
-	return text[:maxDetail] + "…"
+	return strings.ToValidUTF8(text, "\uFFFD") + cut
 }

@@ -21,7 +21,8 @@ type Item[T any] struct {
 	Page  int
 	// Attempt counts the calls for this item, this one included.
 	Attempt int
-	// CreatedAt is the time that a cutoff is compared with; zero where unknown.
+	// CreatedAt is the time that a cutoff is compared with; zero where unknown, and
+	// for an item that is handled from its stored bytes.
 	CreatedAt time.Time
 	// Value is the decoded item, Raw the bytes that it came as.
 	Value T

@@ -189,8 +189,22 @@ func (j Job[T]) withDefaults() Job[T] {
 }
 
 // Validate reports every problem of the job at once, as a [*JobError]. Run
-// calls it before anything else.
+// calls it before anything else; a run that was begun already is not held to what
+// a newer contract says about the order of its list.
 func (j Job[T]) Validate() error {
+	return j.invalid(append(j.problems(), j.orderProblems()...))
+}
+
+// invalid returns a [*JobError] if there are problems.
+func (j Job[T]) invalid(problems []error) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return &JobError{Job: j.Name, Err: errors.Join(problems...)}
+}
+
+// problems returns what is wrong with the job's fields.
+func (j Job[T]) problems() []error {
 	var problems []error
 	problem := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -220,17 +234,22 @@ func (j Job[T]) Validate() error {
 	default:
 		problem(true, "Cutoff %q is neither NoCutoff, ClientCutoff nor ServerCutoff", j.Cutoff)
 	}
-	if !j.AcceptUnstable {
-		d := j.description(j.Pager)
-		byNumber := d.Style == pager.StyleOffset || d.Style == pager.StylePage
-		problem(byNumber, "the list is walked by %s, which can miss items when the list changes: use a contract that walks by cursor, or set AcceptUnstable", d.Style)
-		problem(!byNumber && d.Order == pager.OrderUnstable && (j.Cutoff == "" || j.Cutoff == NoCutoff),
-			"the order of the list is unstable, so items can be missed: declare a stable order, set a Cutoff, or set AcceptUnstable")
+	return problems
+}
+
+// orderProblems refuses a walk in which items can be missed, unless the caller
+// accepts that.
+func (j Job[T]) orderProblems() []error {
+	d := j.description(j.Pager)
+	byNumber := d.Style == pager.StyleOffset || d.Style == pager.StylePage
+	switch {
+	case j.AcceptUnstable:
+	case byNumber:
+		return []error{fmt.Errorf("the list is walked by %s, which can miss items when the list changes: use a contract that walks by cursor, or set AcceptUnstable", d.Style)}
+	case d.Order == pager.OrderUnstable && (j.Cutoff == "" || j.Cutoff == NoCutoff):
+		return []error{errors.New("the order of the list is unstable, so items can be missed: declare a stable order, set a Cutoff, or set AcceptUnstable")}
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return &JobError{Job: j.Name, Err: errors.Join(problems...)}
+	return nil
 }
 
 // validName reports whether a name can stand in a key, a file name and a URL.

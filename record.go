@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
@@ -32,17 +31,6 @@ type entry[T any] struct {
 	item    pager.Item[T]
 	ordinal int
 	known   store.Item
-}
-
-// revisions is what earlier records of the same page say.
-type revisions struct {
-	count     int
-	at        time.Time // of the newest
-	ids       []string  // of all, each once
-	last      store.Page
-	conflicts map[string]bool // IDs whose conflict on this page is recorded
-	differing map[string]bool // those of them that had copies in one answer
-	copies    int64           // equal copies inside the newest
 }
 
 // record makes a page durable, together with the outcomes of the page before,
@@ -153,7 +141,11 @@ func (r *runner[T]) raw(item pager.Item[T]) []byte {
 	if item.Raw != nil {
 		return item.Raw
 	}
-	raw, err := r.job.Encode(item.Value)
+	var raw []byte
+	err := guarded(func() (err error) {
+		raw, err = r.job.Encode(item.Value)
+		return err
+	})
 	if err != nil {
 		r.log.Warn("an item's value cannot be encoded, so it cannot be stored", "item_id", item.ID, "error", err)
 		return nil
@@ -175,41 +167,6 @@ func (r *runner[T]) conflict(sh *sheet[T], item pager.Item[T], firstPage int) {
 		RunID: sh.page.RunID, ID: item.ID, FirstPage: firstPage, Page: sh.at.index,
 		At: sh.page.At, Payload: r.raw(item),
 	})
-}
-
-// readEarlier reads the earlier records of a page that is read again.
-func (r *runner[T]) readEarlier(ctx context.Context, sh *sheet[T]) error {
-	if !sh.at.again {
-		return nil
-	}
-	e, runID := &sh.earlier, r.book.current().Receipt.RunID
-	seen := make(map[string]bool)
-	for page, err := range r.ledger.Pages(ctx, runID, sh.at.index) {
-		if err != nil {
-			return fmt.Errorf("everypage: read what was recorded of page %d: %w", sh.at.index, err)
-		}
-		e.count, e.at, e.last = e.count+1, page.At, page
-		for _, id := range page.IDs {
-			if !seen[id] {
-				seen[id] = true
-				e.ids = append(e.ids, id)
-			}
-		}
-	}
-	e.conflicts, e.differing = make(map[string]bool), make(map[string]bool)
-	for c, err := range r.ledger.Conflicts(ctx, runID) {
-		if err != nil {
-			return fmt.Errorf("everypage: read the conflicts of page %d: %w", sh.at.index, err)
-		}
-		if c.Page == sh.at.index {
-			e.conflicts[c.ID] = true
-			if c.FirstPage == c.Page {
-				e.differing[c.ID] = true
-			}
-		}
-	}
-	e.copies = equalCopies(e.last.IDs, e.differing)
-	return nil
 }
 
 // look reads what is known of the entries.
@@ -294,59 +251,6 @@ func (r *runner[T]) take(sh *sheet[T], e *entry[T], carried store.Item) {
 	sh.outcomes = append(sh.outcomes, outcome{was: e.known, is: is})
 }
 
-// vanish settles what was recorded of the page and is no longer there.
-func (r *runner[T]) vanish(ctx context.Context, sh *sheet[T], scope string) error {
-	there := make(map[string]bool, len(sh.entries))
-	for _, e := range sh.entries {
-		there[e.item.ID] = true
-	}
-	gone := slices.DeleteFunc(slices.Clone(sh.earlier.ids), func(id string) bool { return there[id] })
-	if len(gone) == 0 {
-		return nil
-	}
-	known, err := r.ledger.Items(ctx, scope, gone)
-	if err != nil {
-		return fmt.Errorf("everypage: look up what is gone from page %d: %w", sh.at.index, err)
-	}
-	for _, was := range known {
-		if was.State != store.StatePending || was.RunID != sh.page.RunID || was.Page != sh.at.index {
-			continue
-		}
-		sh.outcomes = append(sh.outcomes, outcome{was: was, is: r.gone(ctx, sh, was)})
-	}
-	return nil
-}
-
-// gone returns what becomes of an unsettled item that its page no longer shows.
-func (r *runner[T]) gone(ctx context.Context, sh *sheet[T], is store.Item) store.Item {
-	is.UpdatedAt = sh.page.At
-	if r.crashed && is.DoubtSince.IsZero() && !r.job.AtMostOnce {
-		is.DoubtSince = sh.earlier.at // it may have been called before the runner died
-	}
-	var happened bool
-	var err error
-	if r.job.Confirm != nil && !is.DoubtSince.IsZero() {
-		happened, err = r.confirm(ctx, is)
-	}
-	switch {
-	case happened:
-		is.State, is.SettledBy = store.StateDone, sh.page.RunID
-		is.Intent, is.DoubtSince, is.Code, is.Detail = false, time.Time{}, "", ""
-	case is.Intent && r.job.AtMostOnce: // never adopted by a page that shows it again
-		is.State, is.Code = store.StateHeld, state.HoldInDoubt
-		is.Detail = "its call was interrupted, and the list no longer has it"
-	case r.job.DropVanished && err == nil:
-		is.State, is.Code, is.SettledBy = store.StateDropped, state.HoldVanished, sh.page.RunID
-	default:
-		is.State, is.Code = store.StateHeld, state.HoldVanished
-		is.Detail = fmt.Sprintf("page %d was read again and no longer has it", sh.at.index)
-	}
-	if err != nil {
-		is.Detail = bounded(is.Detail + "; " + err.Error())
-	}
-	return is
-}
-
 // cursorSeen reports whether an earlier page was read at the same cursor, where
 // the contract allows that at all.
 func (r *runner[T]) cursorSeen(ctx context.Context, at position) (bool, error) {
@@ -379,6 +283,10 @@ func (r *runner[T]) write(s step, sh *sheet[T], seen bool) {
 	receipt.PendingCount += without
 	receipt.EntriesSkipped += int64(page.Skipped - sh.earlier.last.Skipped)
 
+	stalled := len(page.IDs) > 0 && page.Hash == receipt.FetchedIDsHash
+	if sh.at.again { // compared with itself
+		stalled = stalled && s.run.Stalled
+	}
 	receipt.CursorIn, receipt.CursorOut = page.Cursor, page.Next
 	receipt.PageIndex, receipt.Pages = page.Index, page.Index+1
 	receipt.FetchedIDsHash, receipt.Digest = page.Hash, page.Digest
@@ -395,6 +303,7 @@ func (r *runner[T]) write(s step, sh *sheet[T], seen bool) {
 	}
 
 	s.run.Revision = page.Revision
+	s.run.Stalled = stalled
 	s.run.Fetching = -1
 	switch {
 	case r.crashed && sh.at.again:

@@ -213,6 +213,19 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 		return nil, err
 	}
 	change := store.Change{Begin: true}
+	atMostOnce := run.Definition != nil && run.Definition.AtMostOnce
+	for _, item := range held { // one that was let go and called, and nobody knows what came of it
+		switch {
+		case !item.Released || !run.Active:
+			continue
+		case atMostOnce && item.Intent:
+			item.Code, item.Detail = state.HoldInDoubt, "its call was under way when the process died"
+		case !atMostOnce && item.DoubtSince.IsZero():
+			item.DoubtSince = item.UpdatedAt
+		}
+		item.Released, item.Intent, item.UpdatedAt = false, false, now
+		change.Items = append(change.Items, item)
+	}
 	before := step{now: now, run: &run, change: &store.Change{}}
 	pending, err := pendingOf(ctx, ledger, run)
 	if err != nil {
@@ -222,7 +235,6 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 		is := was
 		is.State, is.UpdatedAt = store.StateHeld, now
 		is.Code, is.Detail = state.HoldVanished, "it was pending when run "+run.Receipt.RunID+" was superseded"
-		atMostOnce := run.Definition != nil && run.Definition.AtMostOnce
 		switch {
 		case atMostOnce && is.Intent:
 			is.Code = state.HoldInDoubt

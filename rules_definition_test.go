@@ -62,6 +62,26 @@ func TestRule18_FinishesUnderItsStoredContract(t *testing.T) {
 	wantList(t, "what was bound again", *bound, "v1")
 }
 
+// Rule 18 and fixed-definition: another contract is another definition, and not a
+// newer text of the one that the run was begun under.
+func TestRule18_AnotherContractIsRefused(t *testing.T) {
+	w := newWorld(t, 2, "a", "b", "c")
+	bound := new([]string)
+	under := func(name string) func(*everypage.Job[ticket]) {
+		return func(j *everypage.Job[ticket]) {
+			j.Pager, j.List.Contract = contracted{w, map[string]string{"one": "v1", "other": "v2"}[name], bound}, name
+		}
+	}
+	w.stopAt("b", w.job(under("one")))
+	requests := len(w.requests)
+	_, err := w.run(w.job(under("other")))
+	refused, ok := errors.AsType[*everypage.DefinitionError](err)
+	if !ok || refused.Differences[0].Field != "contract" {
+		t.Fatalf("have %v, want a refusal that names the contract", err)
+	}
+	want(t, "requests", len(w.requests), requests)
+}
+
 // Rule 18: a stored document that the pager cannot read any more is an error that
 // says so, and nothing is called.
 func TestRule18_StoredContractThatCannotBeRead(t *testing.T) {

@@ -133,6 +133,28 @@ func TestOpaqueCursor_ByteForByte(t *testing.T) {
 	}
 }
 
+// Rule 3, no progress: a server that shows its last page again for every position
+// past it, and so never the empty page that would be the end, is noticed at the
+// first repetition, at cursors that are all new.
+func TestRule03_TheSamePageOnceMoreIsNoProgress(t *testing.T) {
+	w := newWorld(t, 2, "a", "b", "c")
+	w.answer = func(n int, _ pager.Cursor, page *pager.Page[ticket]) error {
+		if n > 0 {
+			show(page, "c")
+		}
+		page.End, page.Next = pager.EndMore, pager.At(fmt.Sprint(100+n))
+		return nil
+	}
+	job := w.job(func(j *everypage.Job[ticket]) { j.List.Style, j.AcceptUnstable = pager.StylePage, true })
+	for range 2 { // asked again, it answers the same without a request
+		receipt, err := w.run(job)
+		wantReview(t, receipt, err, state.CodeNoProgress)
+		w.wantCalls("a", "b", "c")
+		want(t, "requests", len(w.requests), 3)
+		want(t, "duplicate_conflicts", receipt.DuplicateConflicts, 1)
+	}
+}
+
 // Rule 3: a cursor that comes back on the page with the declared end is no
 // contradiction: the end is judged first.
 func TestRule03_DeclaredEndComesBeforeContradictions(t *testing.T) {

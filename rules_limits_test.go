@@ -1,11 +1,13 @@
 package everypage_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -352,4 +354,28 @@ func TestPauseRun_InPlace(t *testing.T) {
 	w.wantCalls("a", "b", "b", "c")
 	w.wantRequests("(start)")
 	wantList(t, "the events", w.transitions(receipt.RunID), "begin", "pause", "resume", "finish")
+}
+
+// What a handler says is kept as text that every receipt can hold, whatever it
+// holds and however long it is.
+func TestDetailsAreText(t *testing.T) {
+	for name, text := range map[string]string{
+		"long": strings.Repeat("é", 4000) + "x", "long, off by one": "x" + strings.Repeat("é", 4000), "no UTF-8": "\xff\xfe oops",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 3, "a")
+			w.handle = func(context.Context, everypage.Item[ticket]) error {
+				return everypage.PauseRun(time.Time{}, errors.New(text))
+			}
+			receipt, _ := w.run(w.job())
+			data, err := receipt.YAML()
+			if err != nil || bytes.Contains(data, []byte("!!binary")) {
+				t.Fatalf("the receipt is no text: %v\n%s", err, data)
+			}
+			back, err := state.ParseYAML(data)
+			if err != nil || back.Reason.Detail != receipt.Reason.Detail {
+				t.Errorf("the detail comes back as another: %v", err)
+			}
+		})
+	}
 }

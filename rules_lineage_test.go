@@ -3,6 +3,7 @@ package everypage_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -327,4 +328,46 @@ func (w *world) newestRun() string {
 	}
 	w.t.Fatal("there is no run")
 	return ""
+}
+
+// Rules 9, 14 and 20: a held item that was let go, and whose call was under way when
+// the process died, passes to a successor as what it is: in doubt with
+// at-most-once, and otherwise to be asked about.
+func TestRule09_ARetriedItemInDoubtPasses(t *testing.T) {
+	for _, once := range []bool{true, false} {
+		t.Run(fmt.Sprintf("at-most-once %t", once), func(t *testing.T) {
+			w := newWorld(t, 3, "a", "b", "c").crashable()
+			w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+				if item.ID == "b" {
+					return everypage.Permanent(errNo)
+				}
+				return nil
+			}
+			asked := 0
+			job := w.job(func(j *everypage.Job[ticket]) {
+				if j.AtMostOnce = once; !once {
+					j.Confirm = func(context.Context, string) (bool, error) { asked++; return true, nil }
+				}
+			})
+			receipt, err := w.run(job)
+			wantReview(t, receipt, err, state.CodeItemsHeld)
+			if _, err := everypage.Retry(t.Context(), w.ledger, receipt.RunID, decision(w)); err != nil {
+				t.Fatal(err)
+			}
+			w.handle, w.calls = nil, nil
+			w.die("b", true, job)
+			if _, err := everypage.Supersede(t.Context(), w.ledger, receipt.RunID, decision(w)); err != nil {
+				t.Fatal(err)
+			}
+			receipt, err = w.run(job)
+			w.wantCalls("b")
+			if once {
+				wantReview(t, receipt, err, state.CodeItemsHeld)
+				w.wantHeld(receipt.RunID, "b", state.HoldInDoubt)
+				return
+			}
+			wantComplete(t, err)
+			want(t, "questions", asked, 1)
+		})
+	}
 }

@@ -30,7 +30,7 @@ import (
 // complete one. Run returns only after every handler has.
 func Run[T any](ctx context.Context, ledger store.Store, job Job[T]) (*state.Receipt, error) {
 	job = job.withDefaults()
-	if err := job.Validate(); err != nil {
+	if err := job.invalid(job.problems()); err != nil {
 		return nil, err
 	}
 	if ledger == nil {
@@ -62,7 +62,7 @@ func (j Job[T]) runOnce(ctx context.Context, ledger store.Store) (*state.Receipt
 	if err != nil {
 		return nil, err
 	}
-	isNew := run.Receipt.RunID == "" || run.Receipt.Status == state.Complete && j.RunID == ""
+	isNew := run.Receipt.RunID == ""
 	switch {
 	case isNew:
 		if run, err = j.begin(ctx, ledger); err != nil {
@@ -154,6 +154,9 @@ func (r *runner[T]) start(ctx context.Context, isNew bool) error {
 		})
 	}
 	receipt := r.book.receipt()
+	if forgetter, ok := r.pager.(pager.LimitForgetter); ok && r.job.Options.Force {
+		forgetter.ForgetLimits()
+	}
 	err := r.resume(ctx, r.job.Options.Force)
 	if _, refused := errors.AsType[*state.TransitionError](err); !refused {
 		return err

@@ -143,6 +143,13 @@ func (r *runner[T]) next(ctx context.Context, page store.Page) (position, error)
 			Detail: fmt.Sprintf("page %d names the cursor that page %d was read at", page.Index, before),
 		})
 	}
+	// A cursor that does not move shows above; a number always moves.
+	if r.list.Style != pager.StyleCursor && r.book.current().Stalled {
+		return position{}, review(state.Reason{
+			Code: state.CodeNoProgress, PageIndex: page.Index,
+			Detail: fmt.Sprintf("page %d shows the same IDs as page %d, in the same order, and says that more follows", page.Index, page.Index-1),
+		})
+	}
 	return position{cursor: page.Next, index: page.Index + 1}, nil
 }
 
@@ -168,8 +175,8 @@ func (r *runner[T]) pages(ctx context.Context, from pager.Cursor) iter.Seq2[page
 // mayFetch looks before a page is fetched whether the run should stop instead,
 // and records the fetch of a page that cannot be fetched twice.
 func (r *runner[T]) mayFetch(ctx context.Context, at position) error {
-	if s := r.due(ctx, at.index); s != nil {
-		return s
+	if err := r.mayGoOn(ctx, at.index); err != nil {
+		return err
 	}
 	if !r.list.NotReplayable {
 		return nil
@@ -178,6 +185,17 @@ func (r *runner[T]) mayFetch(ctx context.Context, at position) error {
 		s.run.Fetching = at.index
 		return nil
 	})
+}
+
+// mayGoOn returns why the run must not do another step: the ledger failed, or it
+// should stop.
+func (r *runner[T]) mayGoOn(ctx context.Context, index int) error {
+	if s := r.due(ctx, index); s != nil {
+		return s
+	}
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	return r.book.err
 }
 
 // due returns why the run should stop now: its caller is gone, or its deadline

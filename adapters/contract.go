@@ -109,6 +109,9 @@ type CursorRule struct {
 	// First is what the first request carries. Defaults to nothing; for
 	// counter:page to 1, for counter:offset to 0.
 	First *string `json:"first,omitempty" yaml:"first,omitempty"`
+	// FirstOmitted says that the first request carries no cursor although the count
+	// has a start.
+	FirstOmitted bool `json:"first_omitted,omitempty" yaml:"first_omitted,omitempty"`
 	// Positions are further query parameters that say where a walk begins, such as
 	// page beside a link. A list's URL must hold neither them nor the cursor's own:
 	// what comes before would be left out without a word.

@@ -78,7 +78,7 @@ func (l *list) fill(put func(Place, any) error, at pager.Cursor) error {
 	}
 	if !set {
 		token = c.firstToken()
-		set = token != "" || c.Request.Cursor.First != nil
+		set = (token != "" || c.Request.Cursor.First != nil) && !c.Request.Cursor.FirstOmitted
 	}
 	switch {
 	case !set, c.Request.Cursor.In == inURL:

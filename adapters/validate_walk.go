@@ -25,6 +25,9 @@ func (k *checker) next(c *Contract) {
 	if c.counts() && c.Request.Cursor.In == inURL {
 		k.fail("request.cursor.in", "is url, and a counted cursor is no address")
 	}
+	if c.Request.Cursor.FirstOmitted && !c.counts() {
+		k.fail("request.cursor.first_omitted", "is for a counted cursor; another one is left out where first is")
+	}
 	if c.counts() {
 		if _, ok := c.position(pager.Cursor{}); !ok {
 			k.fail("request.cursor.first", "is %q; a counted cursor starts at a number", c.firstToken())

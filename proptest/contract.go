@@ -67,6 +67,8 @@ func (s *setup) requestRule() map[string]any {
 	from, _, _ := strings.Cut(s.cursorFrom, ":")
 	asJSON := where == "body" && from == "body" // it goes back as the value that it is
 	switch first, ok := textOf(s.firstCursor); {
+	case !ok && from == "counter": // null: the server counts from its own start
+		cursor["first_omitted"] = true
 	case !ok || s.cursorTo == "url":
 	case asJSON:
 		cursor["first"] = string(s.firstCursor)

@@ -255,7 +255,7 @@ func TestExplanations(t *testing.T) {
 		pager.CodeCrossOrigin, pager.CodeEndUnknown, pager.CodePagerFailed,
 		state.CodeCancelled, state.CodeDeadlinePassed, state.CodeSinkLimited, state.CodeItemsHeld, state.CodeItemsPending,
 		state.CodeEntriesWithoutID, state.CodeConflictsOpen, state.CodeEndNotObserved, state.CodeEndVetoed, state.CodeListShifted,
-		state.CodeCursorRepeated, state.CodeCursorLost, state.CodeSequenceStopped, state.CodeSuperseded,
+		state.CodeCursorRepeated, state.CodeNoProgress, state.CodeCursorLost, state.CodeSequenceStopped, state.CodeSuperseded,
 	} {
 		if !seen[code] {
 			t.Errorf("%s is not explained", code)

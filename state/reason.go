@@ -42,6 +42,7 @@ const (
 	CodeEndVetoed        pager.Code = "end_vetoed"         // the end came, and something says that the list is not whole
 	CodeListShifted      pager.Code = "list_shifted"       // the list moved under an offset walk
 	CodeCursorRepeated   pager.Code = "cursor_repeated"    // a cursor that this run has read before
+	CodeNoProgress       pager.Code = "no_progress"        // a page that is the one before it once more
 	CodeCursorLost       pager.Code = "cursor_lost"        // a page of a list that cannot be read twice was not recorded
 	CodeSequenceStopped  pager.Code = "sequence_stopped"   // the pager just stopped
 	CodeSuperseded       pager.Code = "superseded"         // a person asked for a new run
@@ -120,6 +121,7 @@ func Explanations() []Explanation {
 		{Code: pager.CodeCursorMissing, Meaning: "More follows, and the page does not say where.", Remedies: afresh},
 		{Code: pager.CodeEndUnknown, Meaning: "The page has neither an end nor a next cursor.", Remedies: afresh},
 		{Code: CodeCursorRepeated, Meaning: "The next cursor is one that this run has read before.", Remedies: afresh},
+		{Code: CodeNoProgress, Meaning: "The next page shows just what the page before it did, so counting on leads nowhere.", Remedies: afresh},
 		{Code: CodeCursorLost, Meaning: "A page of a list that cannot be read twice was fetched and not recorded.", Remedies: afresh},
 		{Code: CodeEntriesWithoutID, Meaning: "Entries have no usable ID, so they cannot be handled exactly once.", Remedies: afresh},
 		{Code: CodeEndVetoed, Meaning: "The end came, and the API also said that the list is not whole.", Remedies: afresh},

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/everypage-go/everypage/pager"
@@ -13,9 +14,23 @@ func (r Receipt) Redacted() Receipt {
 	r.CursorIn = redactCursor(r.CursorIn)
 	r.CursorOut = redactCursor(r.CursorOut)
 	if r.Reason != nil {
-		reason := *r.Reason
-		reason.Detail = pager.RedactText(reason.Detail)
+		reason := r.Reason.Redacted()
 		r.Reason = &reason
+	}
+	return r
+}
+
+// Redacted returns a copy for a person to read: an API may well quote the address
+// that it was asked at.
+func (r Reason) Redacted() Reason {
+	r.Detail = pager.RedactText(r.Detail)
+	r.Answer.Error = pager.RedactText(r.Answer.Error)
+	r.ErrorDescription = pager.RedactText(r.ErrorDescription)
+	r.Hint = pager.RedactText(r.Hint)
+	r.AgentInstruction = pager.RedactText(r.AgentInstruction)
+	r.Details = slices.Clone(r.Details)
+	for i, detail := range r.Details {
+		r.Details[i] = pager.RedactText(detail)
 	}
 	return r
 }

@@ -34,6 +34,8 @@ type Run struct {
 	// conflicts.
 	Revision    int `json:"revision"`
 	ConflictSeq int `json:"conflict_seq"`
+	// Stalled says that the newest page shows the same IDs as the one before it.
+	Stalled bool `json:"stalled,omitempty"`
 	// Repeats counts cursors in a row that came back without progress.
 	Repeats int `json:"repeats,omitempty"`
 }
