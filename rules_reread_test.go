@@ -351,3 +351,26 @@ func TestRule02_ReplayableListStoresNoBytes(t *testing.T) {
 		t.Errorf("item c is %v with %d stored bytes, want it pending with none", item.State, len(item.Payload))
 	}
 }
+
+// Rule 1: entries without ID and entries that the contract skips are counted as the
+// newest answer has them, and not once more each time their page is read.
+func TestRule01_WhatHasNoIDIsCountedOnce(t *testing.T) {
+	w := newWorld(t, 3, "a", "b", "c")
+	w.answer = func(n int, _ pager.Cursor, page *pager.Page[ticket]) error {
+		page.Items = append(page.Items, pager.Item[ticket]{Problem: "id is null"})
+		page.Skipped = 2
+		if n == 0 {
+			page.Items = append(page.Items, pager.Item[ticket]{Problem: "id is null"})
+			page.Skipped = 5
+		}
+		return nil
+	}
+	receipt := w.stopAt("b", w.job())
+	want(t, "entries_without_id", receipt.EntriesWithoutID, 2)
+	receipt, err := w.run(w.job())
+	wantReview(t, receipt, err, state.CodeEntriesWithoutID)
+	want(t, "entries_without_id", receipt.EntriesWithoutID, 1)
+	want(t, "pending_count", receipt.PendingCount, 1)
+	want(t, "entries_skipped", receipt.EntriesSkipped, 2)
+	w.wantCalls("a", "b", "b", "c")
+}
