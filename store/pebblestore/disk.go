@@ -31,9 +31,10 @@ type disk struct {
 	// gate is held for reading by each change to the folder that is under way,
 	// so that seal can wait for the last one.
 	gate sync.RWMutex
-	// tableErrors counts failed writes of tables since the last one that worked.
+	// tableErrors counts failed writes of tables since the patience was set or
+	// tablesWork was last called.
 	tableErrors atomic.Int64
-	// patience is how many such writes may fail in a row.
+	// patience is how many of them there may be.
 	patience atomic.Int64
 	lock     atomic.Pointer[folderLock]
 }
@@ -41,19 +42,36 @@ type disk struct {
 const (
 	// tablePause keeps Pebble's retries of a table from spinning.
 	tablePause = 20 * time.Millisecond
-	// tablePatience is how many writes of tables may fail in a row, some five
-	// seconds, before the disk counts as failed. Commits go on meanwhile, up to
-	// the memory they may fill, in case somebody makes room.
+	// tablePatience is how many writes of tables may fail while no flush and no
+	// compaction succeeds, some five seconds, before the disk counts as failed.
+	// Commits go on meanwhile, up to the memory they may fill, in case somebody
+	// makes room.
 	tablePatience = 250
-	// openingPatience is the same while the store is opened, when nobody's work
-	// waits for the room.
-	openingPatience = 5
+	// waitedPatience is how many may fail in all while the store is opened or
+	// closed, whatever succeeds in between: somebody waits for the answer, and
+	// no work waits for the room.
+	waitedPatience = 5
 )
 
 func newDisk(inner vfs.FS) *disk {
 	d := &disk{FS: inner, failed: make(chan struct{})}
-	d.patience.Store(openingPatience)
+	d.setPatience(waitedPatience)
 	return d
+}
+
+// setPatience begins to count the failures of tables afresh.
+func (d *disk) setPatience(failures int64) {
+	d.patience.Store(failures)
+	d.tableErrors.Store(0)
+}
+
+// tablesWork says that a flush or a compaction succeeded. A single table that
+// was written and synced says nothing: Pebble syncs the part of a table that fitted
+// before it throws it away.
+func (d *disk) tablesWork() {
+	if d.patience.Load() == tablePatience {
+		d.tableErrors.Store(0)
+	}
 }
 
 // fail records that the disk failed, the first time.
@@ -117,7 +135,7 @@ func (d *disk) tableFailed(err error) error {
 	if d.tableErrors.Add(1) < patience {
 		return err
 	}
-	d.fail(fmt.Errorf("no table could be written %d times in a row: %w", patience, err))
+	d.fail(fmt.Errorf("a table could not be written, %d times: %w", patience, err))
 	park()
 	return err
 }
@@ -247,22 +265,14 @@ func (f *diskFile) WriteAt(p []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-func (f *diskFile) Sync() error { return f.sync(f.File.Sync) }
+func (f *diskFile) Sync() error { return f.disk.change(f.name, f.File.Sync) }
 
-func (f *diskFile) SyncData() error { return f.sync(f.File.SyncData) }
+func (f *diskFile) SyncData() error { return f.disk.change(f.name, f.File.SyncData) }
 
 func (f *diskFile) SyncTo(length int64) (full bool, err error) {
-	err = f.sync(func() (err error) {
+	err = f.disk.change(f.name, func() (err error) {
 		full, err = f.File.SyncTo(length)
 		return err
 	})
 	return full, err
-}
-
-func (f *diskFile) sync(act func() error) error {
-	err := f.disk.change(f.name, act)
-	if err == nil && isTable(f.disk.PathBase(f.name)) {
-		f.disk.tableErrors.Store(0)
-	}
-	return err
 }

@@ -7,6 +7,13 @@
 //	db/                the records
 //	receipts/          a mirror of each job's newest receipt, for people
 //
+// The folder holds secrets: the URLs of pages are kept as they came, with any
+// credentials in them. What Open makes is therefore for its owner only: the
+// folder, db and receipts with mode 0700, the marker and the receipts with 0600.
+// A folder that is there already keeps its mode, also one that an older build
+// made with mode 0755, until its owner changes it. Windows ignores modes; there a
+// folder inherits who may read it.
+//
 // One process at a time has a ledger open; a second one is refused at once. The
 // lock belongs to the process and ends with it, so a killed one leaves nothing
 // to clear away. On Unix, a process that opens and closes the file db/LOCK itself,
@@ -23,6 +30,10 @@
 // After a write or a sync that failed nobody knows what is on the disk. The
 // store then refuses everything with store.ErrFailed, the process goes on, and
 // the ledger can be opened again, in this process too, once the disk is well.
+// A full disk is no other failure: Open, Close and commits give up within
+// seconds, let go of the lock, and say that room is wanted. Nothing that was
+// confirmed is lost, and the ledger opens once there is room again.
+//
 // What waited on the disk at that moment is given up: a few goroutines and the
 // memory of the failed store stay behind until the process ends.
 //

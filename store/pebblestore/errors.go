@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -37,16 +38,40 @@ func isPermission(err error) bool {
 
 // isDisk reports whether err says that the disk is full or broken.
 func isDisk(err error) bool {
-	return vfs.IsNoSpaceError(err) || errors.Is(err, syscall.EIO)
+	return isFull(err) || errors.Is(err, syscall.EIO)
 }
+
+// isFull reports whether err says that there is no room.
+func isFull(err error) bool {
+	return vfs.IsNoSpaceError(err) || errors.Is(err, syscall.EDQUOT)
+}
+
+// noLedgerError says that there is no ledger where there must be one.
+type noLedgerError struct {
+	reason error // fs.ErrNotExist, or what is there instead
+}
+
+func (e *noLedgerError) Error() string {
+	if errors.Is(e.reason, fs.ErrNotExist) {
+		return "there is no ledger"
+	}
+	return "there is no ledger: " + e.reason.Error()
+}
+
+func (e *noLedgerError) Unwrap() []error { return []error{store.ErrNotFound, e.reason} }
 
 // hint says what a person can do about an error.
 func hint(err error) string {
+	var none *noLedgerError
 	switch {
+	case errors.As(err, &none):
+		return "see that the path is right; the first run makes the ledger"
 	case errors.Is(err, store.ErrCorrupt):
 		return "keep a copy of the folder, and restore a backup"
 	case errors.Is(err, store.ErrVersion):
 		return "use the newer version of everypage that wrote it"
+	case errors.Is(err, store.ErrFailed) && isFull(err):
+		return "make room on the disk, then start again; nothing that was confirmed is lost"
 	case errors.Is(err, store.ErrFailed):
 		return "see that the disk has room and is well, then open the ledger again"
 	case errors.Is(err, store.ErrLocked):
@@ -83,3 +108,14 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 	l.disk.fail(errors.New(message))
 	park()
 }
+
+// backoff thins out a message that repeats: its first, second, fourth, eighth,
+// … time is due.
+type backoff struct{ times atomic.Int64 }
+
+func (b *backoff) next() (times int64, due bool) {
+	times = b.times.Add(1)
+	return times, times&(times-1) == 0
+}
+
+func (b *backoff) reset() { b.times.Store(0) }

@@ -48,15 +48,25 @@ type marker struct {
 type folderState int
 
 const (
-	folderFresh folderState = iota // no ledger yet, and nothing else
-	folderReady                    // a ledger of a version that this build reads
+	folderFresh   folderState = iota // no ledger yet, and nothing else
+	folderReady                      // a ledger of a version that this build reads
+	folderForeign                    // something else, and no ledger
 )
 
 // folder is a folder that may hold a ledger.
 type folder struct {
-	fs   vfs.FS
-	path string
+	fs     vfs.FS
+	path   string
+	onDisk bool // fs is the disk
 }
+
+// What a ledger holds is for its owner only: the next URLs in it may contain
+// credentials. Folders on the way to it are made like any other.
+const (
+	ownerFolder = 0o700
+	ownerFile   = 0o600
+	wayFolder   = 0o755
+)
 
 // look tells what the folder holds, before anything in it is touched. Anything
 // but nothing and a ledger that this build reads is an error.
@@ -68,7 +78,7 @@ func (f folder) look() (folderState, error) {
 	case err != nil:
 		return folderFresh, fmt.Errorf("look at the folder: %w", err)
 	case !info.IsDir():
-		return folderFresh, errors.New("it is a file, and a ledger is a folder")
+		return folderForeign, errors.New("it is a file, and a ledger is a folder")
 	}
 	names, err := f.fs.List(f.path)
 	if err != nil {
@@ -82,7 +92,7 @@ func (f folder) look() (folderState, error) {
 	}
 	for _, name := range names {
 		if !isForeignButHarmless(name) {
-			return folderFresh, fmt.Errorf("the folder holds %q and no ledger: a new ledger wants an empty folder", name)
+			return folderForeign, fmt.Errorf("the folder holds %q and no ledger: a new ledger wants an empty folder", name)
 		}
 	}
 	return folderFresh, nil
@@ -140,7 +150,12 @@ func databaseVersion(name string) uint64 {
 // leaves a folder that the next one makes anew.
 func (f folder) begin() error {
 	parents := f.parentsOfNew()
-	if err := f.fs.MkdirAll(f.path, 0o755); err != nil {
+	if len(parents) > 1 {
+		if err := f.fs.MkdirAll(parents[0], wayFolder); err != nil {
+			return fmt.Errorf("make the folder above: %w", err)
+		}
+	}
+	if err := f.fs.MkdirAll(f.path, ownerFolder); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
 	file, err := f.fs.Create(f.fs.PathJoin(f.path, begunName), vfs.WriteCategoryUnspecified)
@@ -179,7 +194,7 @@ func (f folder) parentsOfNew() []string {
 // somebody else has it.
 func (f folder) acquire(disk *disk) (*pebble.Lock, error) {
 	path := databasePath(f.fs, f.path)
-	if err := f.fs.MkdirAll(path, 0o755); err != nil {
+	if err := f.fs.MkdirAll(path, ownerFolder); err != nil {
 		return nil, fmt.Errorf("make the database's folder: %w", err)
 	}
 	lock, err := pebble.LockDirectory(path, disk)
@@ -238,7 +253,12 @@ func (f folder) finish(now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("write the marker: %w", err)
 	}
-	_, err = file.Write(append(data, '\n'))
+	if f.onDisk { // the file system of Pebble knows no modes
+		err = os.Chmod(temp, ownerFile)
+	}
+	if err == nil {
+		_, err = file.Write(append(data, '\n'))
+	}
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("write the marker: %w", err)
 	}

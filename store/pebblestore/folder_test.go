@@ -150,6 +150,24 @@ func TestFoldersThatMayBecomeALedger(t *testing.T) {
 			write(t, dir+"/db/MANIFEST-000001", "half")
 			write(t, dir+"/db/000002.log", "half")
 		}},
+		{"half made, with a name for a file that is not there", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, dir+"/everypage.begun", "")
+			write(t, dir+"/db/marker.manifest.000001.MANIFEST-000001", "")
+		}},
+		{"half made by a newer build", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, dir+"/everypage.begun", "")
+			write(t, dir+"/db/marker.format-version.000099.250", "")
+		}},
+		{"made, and not marked", func(t *testing.T, dir string) {
+			t.Helper()
+			makeLedger(t, dir, nil, 5) // its run has the name of the one that follows
+			write(t, dir+"/everypage.begun", "")
+			if err := os.Remove(dir + "/everypage.ledger"); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{"half marked", func(t *testing.T, dir string) {
 			t.Helper()
 			write(t, dir+"/everypage.begun", "")

@@ -150,12 +150,12 @@ func (m *mirror) writeJob(job string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(m.dir, 0o755); err != nil { //nolint:gosec // it is there to be read
+	if err := os.MkdirAll(m.dir, ownerFolder); err != nil {
 		return err
 	}
 	path := filepath.Join(m.dir, receiptName(job))
 	temp := strings.TrimSuffix(path, mirrorSuffix) + mirrorTemp
-	if err := os.WriteFile(temp, data, 0o644); err != nil { //nolint:gosec // it is there to be read
+	if err := os.WriteFile(temp, data, ownerFile); err != nil {
 		return err
 	}
 	return os.Rename(temp, path) // on Windows not while somebody reads it; the next round tries again
@@ -181,7 +181,8 @@ func (s *Store) newestRun(job string) (run store.Run, found bool, err error) {
 // It needs no lock, so it also works while another process has the ledger open;
 // a receipt is then up to a second old. Credentials in it are redacted. The
 // sequence yields at most one error, then stops; the error is a *store.Error
-// that wraps store.ErrCorrupt or store.ErrVersion where one fits.
+// that wraps store.ErrCorrupt or store.ErrVersion where one fits, and
+// store.ErrNotFound and fs.ErrNotExist where there is no ledger.
 func Mirror(ctx context.Context, dir string) iter.Seq2[state.Receipt, error] {
 	return func(yield func(state.Receipt, error) bool) {
 		names, err := mirrored(dir)
@@ -209,7 +210,7 @@ func mirrored(dir string) ([]string, error) {
 		return nil, err
 	}
 	if state != folderReady {
-		return nil, fmt.Errorf("a ledger is %w", fs.ErrNotExist)
+		return nil, &noLedgerError{reason: fs.ErrNotExist}
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, receiptsName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -46,12 +46,14 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // Open opens the ledger in a folder, and makes it if there is none: the folder
-// must then be empty or not exist.
+// must then be empty or not exist. See Options.MustExist for a caller that only
+// reads.
 //
 // Its errors are of type *store.Error. They wrap store.ErrLocked if a process,
 // this one included, has the ledger open; store.ErrVersion if a newer version
 // wrote it; store.ErrCorrupt if it is damaged; store.ErrFailed if the disk did
-// not take a write.
+// not take a write, within seconds also where it is full; store.ErrNotFound if
+// Options.MustExist is set and there is no ledger.
 func Open(dir string, opts *Options) (*Store, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fault("open", dir, err)
@@ -71,8 +73,8 @@ func (s *Store) openFolder(onDisk bool) (err error) {
 	if s.dir == "" {
 		return errors.New("no folder was given")
 	}
-	folder := folder{fs: s.options.FS, path: s.dir}
-	found, err := folder.look()
+	folder := folder{fs: s.options.FS, path: s.dir, onDisk: onDisk}
+	found, err := s.look(folder)
 	if err != nil {
 		return err
 	}
@@ -99,10 +101,25 @@ func (s *Store) openFolder(onDisk bool) (err error) {
 	return nil
 }
 
+// look tells what a folder holds, and refuses one without a ledger if there must
+// be one.
+func (s *Store) look(folder folder) (folderState, error) {
+	found, err := folder.look()
+	switch {
+	case !s.options.MustExist:
+		return found, err
+	case found == folderForeign:
+		return found, &noLedgerError{reason: err}
+	case found == folderFresh && err == nil:
+		return found, &noLedgerError{reason: fs.ErrNotExist}
+	}
+	return found, err
+}
+
 // openLocked opens the ledger in a folder that is locked.
 func (s *Store) openLocked(folder folder) error {
 	// Another process may have made the ledger since the first look.
-	found, err := folder.look()
+	found, err := s.look(folder)
 	if err != nil {
 		return err
 	}
@@ -123,7 +140,7 @@ func (s *Store) openLocked(folder folder) error {
 	if err := s.start(); err != nil {
 		return errors.Join(err, s.closeDatabase())
 	}
-	s.disk.patience.Store(tablePatience)
+	s.disk.setPatience(tablePatience)
 	return nil
 }
 
@@ -169,10 +186,23 @@ func (s *Store) pebbleOptions(mustExist bool) *pebble.Options {
 
 // listener hears of damage, which by default would end the process.
 func (s *Store) listener() *pebble.EventListener {
+	var repeats backoff
+	worked := func(err error) {
+		if err == nil {
+			s.disk.tablesWork()
+			repeats.reset()
+		}
+	}
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
-			s.options.Logger.Warn("the ledger's database had an error", "path", s.dir, "error", err)
+			// Pebble tries again at once, and a full disk stays full for a while.
+			// Its errors would print a stack.
+			if times, due := repeats.next(); due {
+				s.options.Logger.Warn("the ledger's database had an error", "path", s.dir, "error", err.Error(), "times", times)
+			}
 		},
+		FlushEnd:      func(info pebble.FlushInfo) { worked(info.Err) },
+		CompactionEnd: func(info pebble.CompactionInfo) { worked(info.Err) },
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			s.options.Logger.Error("the ledger is damaged", "path", s.dir, "file", info.Path, "error", info.Details)
 			s.noteDamage(fmt.Errorf("%w: %s", store.ErrCorrupt, info))
@@ -255,7 +285,7 @@ func (s *Store) closeDatabase() error {
 		return s.failure()
 	}
 	closed := make(chan error, 1)
-	s.disk.patience.Store(openingPatience)
+	s.disk.setPatience(waitedPatience)
 	flush := s.writer.wrote
 	go func() {
 		var err error

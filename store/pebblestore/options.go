@@ -19,6 +19,11 @@ type Options struct {
 	// Now is the clock for the instants that the store itself writes down.
 	// Defaults to time.Now.
 	Now func() time.Time
+	// MustExist keeps Open from making a ledger: where there is none, it returns
+	// an error that wraps store.ErrNotFound and leaves the folder as it is. It is
+	// for commands that only read, so that a mistyped path is noticed. Defaults
+	// to false.
+	MustExist bool
 	// NoMirror leaves the folder receipts alone. Defaults to false.
 	NoMirror bool
 	// MirrorInterval is the least time between two writes of one job's mirrored
