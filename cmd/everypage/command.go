@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // streams are where a command reads from and writes to.
@@ -17,10 +18,24 @@ type streams struct {
 	err io.Writer
 	// interactive says that err is a terminal that a person looks at.
 	interactive bool
+	// outTerminal says that out is a terminal.
+	outTerminal bool
 }
 
 func terminal() streams {
-	return streams{out: os.Stdout, err: os.Stderr, interactive: isTerminal(os.Stderr)}
+	return streams{
+		out: os.Stdout, err: os.Stderr, interactive: isTerminal(os.Stderr),
+		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+	}
+}
+
+// answers is where receipts and JSON go: as they are, or where a terminal shows
+// them, made visible.
+func (s streams) answers() io.Writer {
+	if s.outTerminal {
+		return visibleWriter{s.out}
+	}
+	return s.out
 }
 
 // execute runs a command line and returns its exit code. An error is printed

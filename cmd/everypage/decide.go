@@ -21,7 +21,9 @@ func newRetry(std streams) *cobra.Command {
 		Short: "Let a run that needs review go on, and try its held items again",
 		Long: `Let a run that needs review go on. Held items are tried again from their stored
 bytes, with their old key and fresh attempts: those that are named, or else all
-except those in doubt. Then run the job again.`,
+except those in doubt and those whose key the other side knows with another body;
+they must be named. An item without stored bytes cannot be tried again: accept it,
+or supersede the run. Then run the job again.`,
 	}
 	return newDecision(std, cmd, everypage.Retry, func(r *state.Receipt, _ string) string {
 		return fmt.Sprintf("run %s is open again: %s. Now run the job again, with the same command as before", r.RunID, counts(r))
@@ -81,7 +83,7 @@ func newDecision(std streams, cmd *cobra.Command, decide decision, done func(r *
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(std.out, "everypage: %s\n", done(receipt, dir))
+			_, err = fmt.Fprintln(std.out, visibleLine("everypage: "+done(receipt, dir)))
 			return err
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
 )
 
@@ -17,8 +18,8 @@ func conclude(std streams, receipt *state.Receipt, err error, dir string) error 
 	if receipt == nil || !recorded {
 		return err
 	}
-	_, printed := fmt.Fprintf(std.err, "everypage: run %s %s%s: %s. %s\n",
-		receipt.RunID, stands(receipt.Status), because(receipt.Reason), counts(receipt), nextStep(receipt, dir))
+	_, printed := fmt.Fprintln(std.err, visibleLine(fmt.Sprintf("everypage: run %s %s%s: %s. %s",
+		receipt.RunID, stands(receipt.Status), because(receipt.Reason), counts(receipt), nextStep(receipt, dir))))
 	if err == nil {
 		return printed
 	}
@@ -39,7 +40,7 @@ func because(r *state.Reason) string {
 	}
 	text := string(r.Code)
 	if r.Detail != "" {
-		text += ": " + r.Detail
+		text += ": " + pager.RedactText(r.Detail)
 	}
 	if r.RequestID != "" {
 		text += ", request id " + r.RequestID

@@ -7,6 +7,7 @@ import (
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/adapters"
+	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/sink/jsonlines"
 	"github.com/everypage-go/everypage/store"
 )
@@ -94,7 +95,8 @@ func isUsage(err error) bool {
 }
 
 // describe returns what is printed for an error: one sentence after the name of
-// the command. It is empty where the command has said it already.
+// the command, and each further one indented, so that no text of others can pass
+// for a line of the command. It is empty where the command has said it already.
 func describe(err error) string {
 	if errors.Is(err, errSaid) {
 		return ""
@@ -106,7 +108,7 @@ func describe(err error) string {
 	for _, own := range []string{"everypage: ", "adapters: ", "jsonlines: "} {
 		text = strings.ReplaceAll(text, own, "") // which package found it is nothing to a reader
 	}
-	return "everypage: " + text
+	return "everypage: " + strings.ReplaceAll(visible(pager.RedactText(text)), "\n", "\n  ")
 }
 
 // inFlags says what is wrong with a job in the words of the command line.

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
 	"github.com/everypage-go/everypage/store"
 )
@@ -38,7 +40,7 @@ func newListing(std streams, cmd *cobra.Command, head []string, list func(ctx co
 		}
 		return readLedger(cmd.Context(), dir, func(ledger store.Store) error {
 			if asJSON {
-				encoder := json.NewEncoder(std.out)
+				encoder := json.NewEncoder(std.answers())
 				encoder.SetEscapeHTML(false)
 				return list(cmd.Context(), ledger, args, func(r row) error { return encoder.Encode(r.value) })
 			}
@@ -71,8 +73,8 @@ func oneLine(text string) string {
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
-	if quoted := strconv.Quote(text); quoted[1:len(quoted)-1] != text && strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 {
-		return quoted
+	if !utf8.ValidString(text) || strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 {
+		return strconv.Quote(text)
 	}
 	if text == "" {
 		return "-"
@@ -164,6 +166,7 @@ func newItems(std streams) *cobra.Command {
 			if only != "" && item.State.String() != only {
 				continue
 			}
+			item.Detail = pager.RedactText(item.Detail)
 			line := itemLine{
 				ID: item.ID, Key: everypage.Key(run.Scope, item.ID, run.Receipt.Action), State: item.State.String(), Page: item.Page,
 				Attempts: item.Attempts, SettledBy: item.SettledBy, Code: string(item.Code), Detail: item.Detail, UpdatedAt: item.UpdatedAt,
@@ -207,6 +210,7 @@ func newEvents(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			t.Reason.Detail = pager.RedactText(t.Reason.Detail)
 			line := eventLine{At: t.At, Event: t.Event, From: t.From, To: t.To, Who: t.Who}
 			if t.Reason.Code != "" || t.Reason.Detail != "" {
 				line.Reason = &t.Reason

@@ -26,7 +26,13 @@
 //
 // With --out, the file has exactly one line for each item that the receipt counts
 // as processed, whatever was killed in between; package sink/jsonlines says how.
-// Beside FILE stands a folder FILE.everypage, which belongs to it.
+// Beside FILE stands a folder FILE.everypage, which belongs to it. The action of
+// such a job is always "write", and no command may have that one.
+//
+// # Texts of others
+//
+// What an API or a command says is printed with its control and format characters
+// escaped, and without the credentials in it.
 package main
 
 import (

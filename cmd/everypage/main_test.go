@@ -19,6 +19,9 @@ import (
 const asCommand = "EVERYPAGE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == asHandler {
+		os.Exit(handlerNamed(os.Args[2])(call{dir: os.Args[3]}))
+	}
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

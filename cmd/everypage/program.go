@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/pager"
 )
 
 const (
@@ -153,20 +154,37 @@ func (t *tail) Write(data []byte) (int, error) {
 	t.line = append(t.line, data...)
 	if end := bytes.LastIndexByte(t.line, '\n'); end >= 0 || len(t.line) > tailLimit {
 		if end < 0 {
-			end = len(t.line) - 1
+			end = lastStart(t.line) - 1
 		}
-		_, _ = t.next.Write(t.line[:end+1]) // the command must not fail for it
+		t.pass(t.line[:end+1])
 		t.line = append(t.line[:0], t.line[end+1:]...)
 	}
 	return len(data), nil
 }
 
+// pass passes lines on so that a terminal shows them and does not obey them.
+func (t *tail) pass(lines []byte) {
+	text := strings.ReplaceAll(string(lines), "\r\n", "\n")
+	_, _ = io.WriteString(t.next, visible(pager.RedactText(text))) // the command must not fail for it
+}
+
 // flush passes on what has no end of a line.
 func (t *tail) flush() {
 	if len(t.line) > 0 {
-		_, _ = t.next.Write(append(t.line, '\n')) // see Write
+		t.pass(append(t.line, '\n'))
 		t.line = nil
 	}
+}
+
+// lastStart returns where the last character of a long line begins: it may not be
+// there in whole.
+func lastStart(line []byte) int {
+	for at := len(line) - 1; at > len(line)-utf8.UTFMax; at-- {
+		if utf8.RuneStart(line[at]) {
+			return at
+		}
+	}
+	return len(line)
 }
 
 // String returns the end of what was written, as one line.

@@ -57,8 +57,20 @@ func newProgress(std streams, verbose bool) *progress {
 	if verbose {
 		level = slog.LevelDebug
 	}
-	p.log = slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: level}))
+	// The handler quotes whatever is not plainly printable.
+	p.log = slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: level, ReplaceAttr: redactAttr}))
 	return p
+}
+
+// redactAttr takes the credentials out of the texts of a log.
+func redactAttr(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() == slog.KindString {
+		return slog.String(attr.Key, pager.RedactText(attr.Value.String()))
+	}
+	if err, ok := attr.Value.Any().(error); ok && err != nil {
+		return slog.String(attr.Key, pager.RedactText(err.Error()))
+	}
+	return attr
 }
 
 // Write writes a whole line, such as one of the log, above the changing one.

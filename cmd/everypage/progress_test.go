@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -38,5 +39,16 @@ func TestProgressInALog(t *testing.T) {
 	got := w.want(exitDone, w.toFile(), "event=begin", "msg=progress", "event=finish")
 	if strings.ContainsAny(got.err, "\r\x1b") {
 		t.Errorf("it uses control characters: %q", got.err)
+	}
+}
+
+// Neither a log's texts nor its errors tell a credential, or are obeyed by a terminal.
+func TestLogsAreRedactedAndVisible(t *testing.T) {
+	var errs bytes.Buffer
+	log := newProgress(streams{err: &errs}, false).log
+	const address = "\x1b[31m\u202e https://u:hidden@h.test/?token=hidden&page=2"
+	log.Info("m", "text", address, "error", errors.New(address), "n", 7)
+	if got := errs.String(); strings.Contains(got, "hidden") || strings.ContainsFunc(got, isHidden) || strings.Count(got, "page=2") != 2 || !strings.Contains(got, "n=7") {
+		t.Errorf("it logs %q", got)
 	}
 }

@@ -64,7 +64,9 @@ func TestVersionHelpAndContracts(t *testing.T) {
 	w := newWorld(t, 0)
 	w.want(exitDone, []string{"--version"}, "everypage ")
 	w.want(exitDone, nil, "Exit codes", "demo")
-	w.want(exitDone, []string{"run", "--help"}, "EVERYPAGE_KEY", "FILE.everypage", "second one ends")
+	w.want(exitDone, []string{"run", "--help"}, "EVERYPAGE_KEY", "FILE.everypage", "a second one ends",
+		"An edit further up that keeps the length is not noticed", `The action is always "write" here`, "It must close both")
+	w.want(exitDone, []string{"retry", "--help"}, "whose key the other side knows with another body", "without stored bytes cannot be tried again")
 	w.want(exitDone, []string{"contracts"}, "github-rest", "stripe-v1", "google-aip158", "keyset-catalogue", "keyset-feed")
 	shown := w.want(exitDone, []string{"contracts", "show", "keyset-catalogue"}, "rule: flag_false")
 	// What is printed loads again.

@@ -24,7 +24,10 @@ one line stands in FILE for each item that the receipt counts as processed, also
 after a kill or a power cut: a line is durable in a journal beside the file (the
 folder FILE.everypage) before its item counts as done, and the next start brings
 both into line. Several runs of one job append to one file. A file of another job
-or ledger, or one that was cut, edited or appended to, is refused and left alone.
+or ledger, or one that was cut or appended to, or whose last line was edited, is
+refused and left alone. An edit further up that keeps the length is not noticed.
+The action is always "write" here, and no command may have that one: so no run that
+began with the one kind goes on with the other.
 
 WITH -- COMMAND each item is handed to the command on its standard input, as one
 line, with these variables:
@@ -37,16 +40,20 @@ Its exit code says what became of the item:
   75     the other side is limiting: pause the run, and call again later
   65     it cannot succeed: hold the item for a person
   other  try again, with the same key, up to --attempts; then hold the item
-The end of what it writes to standard error becomes the error. It runs in a process
-group of its own; a stopped run sends that group SIGTERM, and SIGKILL ten seconds
-later, and counts an exit code of 0 as done then, too. With --at-most-once it is let
-finish instead. A kill of everypage itself does not reach a command that is running.
+The end of what it writes to standard error becomes the error; control characters in
+it are shown escaped. Its standard output is passed on as it is. It must close both:
+where something that it started in the background keeps one open, its item waits for
+that, for up to ten seconds. It runs in a process group of its own; a stopped run
+sends that group SIGTERM, and SIGKILL ten seconds later, and counts an exit code of 0
+as done then, too. With --at-most-once it is let finish instead. A kill of everypage
+itself does not reach a command that is running.
 
 A FILTER is a part of the URL's query. Credentials belong in --header-env; those in
 a URL are kept out of every output.
 
-STOPPING: the first Ctrl-C or SIGTERM pauses the run cleanly, the second one ends
-the command at once. Neither loses anything.
+STOPPING: the first Ctrl-C or SIGTERM pauses the run cleanly, a second one ends the
+command at once. One within a second of the first belongs to it: "timeout" and some
+supervisors send two. Neither loses anything.
 
 Exit codes: 0 complete, 75 paused or in use (run it again), 65 needs review (see
 "everypage show"), 64 wrong call, 70 internal failure.`
@@ -122,7 +129,7 @@ func runJob(ctx context.Context, std streams, flags *runFlags, dir, address stri
 	show.close()
 	concluded := conclude(std, receipt, err, dir)
 	if receipt != nil && flags.receipt {
-		return errors.Join(concluded, printReceipt(std.out, receipt))
+		return errors.Join(concluded, printReceipt(std.answers(), receipt))
 	}
 	return concluded
 }

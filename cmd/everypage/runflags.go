@@ -16,6 +16,11 @@ import (
 	"github.com/everypage-go/everypage/pager"
 )
 
+// writeAction is the action of every job with --out, and of no other: the keys of
+// lines and of a command's items are never the same, and no run goes on as the
+// other kind.
+const writeAction = "write"
+
 // runFlags are the flags of run that say what the job is and how it is run.
 type runFlags struct {
 	contract string
@@ -56,7 +61,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.contract, "contract", "", "`name` of a contract, or a YAML file with one; see \"everypage contracts\"")
 	flags.StringVar(&f.job, "job", "", "`name` of the job in the ledger")
-	flags.StringVar(&f.action, "action", "", "`name` of what is done to an item, part of its key; defaults to \"write\" with --out")
+	flags.StringVar(&f.action, "action", "", "`name` of what the command does to an item, part of its key; not \"write\", which is what --out does")
 	flags.StringVar(&f.out, "out", "", "`file` that gets each item as a JSON line, exactly once")
 	flags.BoolVar(&f.newOut, "new-out", false, "go on with an open run although --out does not hold the items that it has done")
 
@@ -101,6 +106,8 @@ func (f *runFlags) check(command []string) error {
 	problem(f.out == "" && len(command) == 0, "say what to do with the items: --out FILE, or -- COMMAND and its arguments")
 	problem(f.out != "" && len(command) > 0, "--out and a command exclude each other")
 	problem(len(command) > 0 && f.action == "", "--action is missing: name what the command does to an item")
+	problem(len(command) > 0 && f.action == writeAction, "--action %s is what --out does: a command needs an action of its own", writeAction)
+	problem(f.out != "" && f.action != "", "--action names what a command does; with --out it is always %s, so leave it out", writeAction)
 	problem(f.out == "-", "--out - is no file: what was written to a pipe cannot be brought into line after a kill")
 	problem(f.newOut && f.out == "", "--new-out needs --out")
 	problem(f.concurrency < 1, "--concurrency is %d; it must be at least 1", f.concurrency)
@@ -129,7 +136,7 @@ func (f *runFlags) build(address string, log *slog.Logger) (everypage.Job[json.R
 	}
 	action := f.action
 	if action == "" {
-		action = "write"
+		action = writeAction
 	}
 	return everypage.Job[json.RawMessage]{
 		Name: f.job, Pager: list, Action: action,
@@ -142,26 +149,52 @@ func (f *runFlags) build(address string, log *slog.Logger) (everypage.Job[json.R
 	}, nil
 }
 
-// header reads --header and --header-env.
+// header reads --header and --header-env. Its errors say no value, and no name
+// that may be a misplaced one.
 func (f *runFlags) header() (http.Header, error) {
 	header := http.Header{}
 	for _, field := range f.headers {
 		name, value, ok := strings.Cut(field, ":")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, usagef("--header wants 'Name: value'") // its text may be a secret
+			return nil, usagef("--header wants 'Name: value'")
 		}
-		header.Add(name, strings.TrimSpace(value))
+		if err := addHeader(header, "--header", name, strings.TrimSpace(value)); err != nil {
+			return nil, err
+		}
 	}
 	for _, pair := range f.headersByEnv {
 		name, variable, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || variable == "" {
-			return nil, usagef("--header-env wants NAME=VARIABLE, such as Authorization=API_AUTHORIZATION")
+			return nil, usagef("--header-env wants NAME=VARIABLE: the header's name, and that of a variable that holds its value")
 		}
-		value, set := os.LookupEnv(variable)
-		if !set || value == "" {
-			return nil, usagef("--header-env: the variable %s is not set", variable)
+		value := os.Getenv(variable)
+		if value == "" && isHeaderName(name) {
+			return nil, usagef("--header-env: the variable for %s is not set, or is empty", name)
 		}
-		header.Add(name, value)
+		if err := addHeader(header, "--header-env", name, value); err != nil {
+			return nil, err
+		}
 	}
 	return header, nil
+}
+
+// addHeader adds a field that can be sent.
+func addHeader(header http.Header, flag, name, value string) error {
+	if !isHeaderName(name) {
+		return usagef("%s: the name holds a character that a header's name may not hold, such as a space", flag)
+	}
+	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+	if strings.IndexFunc(value, control) >= 0 {
+		return usagef("%s: the value for %s holds a line break or another control character, and cannot be sent", flag, name)
+	}
+	header.Add(name, value)
+	return nil
+}
+
+// isHeaderName reports whether a text is a token of RFC 9110, section 5.6.2.
+func isHeaderName(name string) bool {
+	const marks = "!#$%&'*+-.^_`|~"
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(marks, r)
+	}) < 0
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +21,9 @@ func newShow(std streams) *cobra.Command {
 		Use:   "show RUN|JOB --ledger DIR",
 		Short: "Print a run's receipt",
 		Long: `Print the receipt of a run, or of a job's newest run, as YAML. While a live run has
-the ledger open, the receipt comes from the mirror beside it and is up to a second
-old; a note on standard error says so. Credentials are left out.`,
+the ledger open, or where this user may not write in the ledger's folder, the receipt
+comes from the mirror beside it, which has each job's newest run and may be a second
+behind; a note on standard error says so. Credentials are left out.`,
 		DisableFlagsInUseLine: true,
 		Args:                  exactly("a run's ID or a job's name"),
 	}
@@ -36,21 +39,22 @@ old; a note on standard error says so. Credentials are left out.`,
 			return err
 		}
 		if !asJSON {
-			return printReceipt(std.out, receipt)
+			return printReceipt(std.answers(), receipt)
 		}
 		redacted := receipt.Redacted()
 		data, err := redacted.JSON()
 		if err != nil {
 			return err
 		}
-		_, err = std.out.Write(data)
+		_, err = std.answers().Write(data)
 		return err
 	}
 	return cmd
 }
 
-// findReceipt returns a receipt from the ledger, or from its mirror while
-// somebody else has the ledger open.
+// findReceipt returns a receipt from the ledger, or from its mirror where the
+// ledger cannot be opened: while somebody else has it open, and where nothing may
+// be written, not even its lock.
 func findReceipt(ctx context.Context, std streams, dir, name string) (*state.Receipt, error) {
 	var receipt *state.Receipt
 	err := readLedger(ctx, dir, func(ledger store.Store) error {
@@ -58,7 +62,8 @@ func findReceipt(ctx context.Context, std streams, dir, name string) (*state.Rec
 		receipt = &run.Receipt
 		return err
 	})
-	if !errors.Is(err, store.ErrLocked) {
+	why := mirrorInstead(err)
+	if why == "" {
 		return receipt, err
 	}
 	for mirrored, failed := range pebblestore.Mirror(ctx, dir) {
@@ -66,9 +71,21 @@ func findReceipt(ctx context.Context, std streams, dir, name string) (*state.Rec
 			return nil, errors.Join(err, failed)
 		}
 		if mirrored.RunID == name || mirrored.Job == name {
-			_, _ = fmt.Fprintf(std.err, "everypage: the ledger is in use; this receipt is from its mirror, as of %s\n", mirrored.UpdatedAt.Format(time.RFC3339))
+			_, _ = fmt.Fprintf(std.err, "everypage: the ledger %s; this receipt is from its mirror, as of %s\n", why, mirrored.UpdatedAt.Format(time.RFC3339))
 			return &mirrored, nil
 		}
 	}
 	return nil, fmt.Errorf("%w; the mirror has only each job's newest run, and none is %q", err, name)
+}
+
+// mirrorInstead says why a ledger cannot be opened although its mirror may well be
+// read. It is empty for every other error.
+func mirrorInstead(err error) string {
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		return "is in use"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "cannot be written by this user"
+	}
+	return ""
 }

@@ -7,7 +7,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// signalGap is how long after the first signal another one still belongs to it: a
+// supervisor such as timeout signals the process, and its group as well.
+const signalGap = time.Second
 
 // stoppable is a context that a signal, or a sink that failed, ends.
 type stoppable struct {
@@ -19,28 +24,32 @@ type stoppable struct {
 // errStopped is why a run that a person stopped is paused.
 var errStopped = errors.New("stopped by a signal")
 
-// stopOnSignal ends the context at the first interrupt, and the process at the
-// second one. Commands that run then are killed.
+// stopOnSignal ends the context at the first interrupt, and the process at a second
+// one that comes signalGap later or after that. Commands that run then are killed.
 func stopOnSignal(ctx context.Context, std streams, show *progress, running *program) *stoppable {
 	ctx, stop := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {
-		for first := true; ; first = false {
+		for first := (time.Time{}); ; {
 			select {
 			case <-ended:
 				return
 			case <-signals:
 			}
-			if !first {
+			now := show.clock.Now()
+			switch {
+			case first.IsZero():
+				first = now
+				show.say("everypage: pausing the run; once more, a second later, ends it at once")
+				stop(errStopped)
+			case now.Sub(first) >= signalGap:
 				running.kill()
 				show.close()
 				_, _ = fmt.Fprintln(std.err, "everypage: ended at once; run the same command again to go on")
 				os.Exit(exitPaused)
 			}
-			show.say("everypage: pausing the run; once more ends it at once")
-			stop(errStopped)
 		}
 	}()
 	return &stoppable{Context: ctx, stop: stop, release: func() {

@@ -31,7 +31,10 @@ func TestBadInput(t *testing.T) {
 		{"unknown contract", with("--contract", "nobody"), exitUsage, []string{`there is no contract "nobody"`, "keyset-catalogue"}},
 		{"a contract that is no file", with("--contract", "./no.yaml"), exitUsage, []string{"--contract: open ./no.yaml"}},
 		{"a contract without an end", withContract("name: own\nitems: {at: data, id: [id]}\n"), exitUsage, []string{"end.rule", "is missing"}},
-		{"a contract with an unknown key", withContract("name: own\nend_rule: x\n"), exitUsage, []string{"end_rule"}},
+		{"a contract with an unknown key", withContract("name: own\nend_rule: x\n"), exitUsage, []string{"own.yaml", "line 2", "end_rule"}},
+		{"a contract with a value of the wrong kind", withContract("name: own\nitems:\n  at: [1]\n"), exitUsage, []string{"line 3", "items.at"}},
+		{"a contract with several faults", withContract("name: own\nitems: {at: data}\nend:\n  rule: whenever\n"), exitUsage, []string{"line 4", "end.rule", "\n  ", "line 2", "items.id"}},
+		{"a contract that is no YAML", withContract("name: own\nitems: {at: \n"), exitUsage, []string{"own.yaml", "read the contract", "3"}},
 		{"a URL without host", replaceURL("http:///v1/tickets"), exitUsage, []string{"names no host"}},
 		{"a URL without scheme", replaceURL("example.test/v1"), exitUsage, []string{"does not begin with https://"}},
 		{"a URL that is none", replaceURL("http://user:secret@[::1"), exitUsage, []string{"cannot be parsed"}},
@@ -39,7 +42,15 @@ func TestBadInput(t *testing.T) {
 		{"an order that is none", with("--order", "sorted"), exitUsage, []string{`"sorted" is no class of order`}},
 		{"once that is none", with("--once", "ever"), exitUsage, []string{`--once "ever" is neither run nor job`}},
 		{"a header without name", with("--header", "secret-value"), exitUsage, []string{"--header wants 'Name: value'"}},
-		{"a header from no variable", with("--header-env", "Authorization=EVERYPAGE_TEST_UNSET"), exitUsage, []string{"EVERYPAGE_TEST_UNSET is not set"}},
+		{"a header from no variable", with("--header-env", "Authorization=EVERYPAGE_TEST_UNSET"), exitUsage, []string{"the variable for Authorization is not set"}},
+		{"a value where a variable's name belongs", with("--header-env", "Authorization=secret-value"), exitUsage, []string{"the variable for Authorization is not set"}},
+		{"a header with a line break", with("--header", "X-Key: secret\nvalue"), exitUsage, []string{"--header: the value for X-Key holds a line break"}},
+		{"a header with a control character", with("--header", "X-Key: secret\x00value"), exitUsage, []string{"--header: the value for X-Key holds"}},
+		{"a header from a variable with a line break", withVariable("secret\n", "--header-env", "Authorization=EVERYPAGE_TEST_AUTH"), exitUsage, []string{"--header-env: the value for Authorization holds a line break"}},
+		{"a header's name that is none", with("--header", "X Key secret: value"), exitUsage, []string{"--header: the name holds a character"}},
+		{"an action beside out", with("--action", "greet"), exitUsage, []string{"with --out it is always write"}},
+		{"out's own action beside out", with("--action", "write"), exitUsage, []string{"leave it out"}},
+		{"a command with the action of out", func(w *world) []string { return append(w.job("--action", "write"), "--", "true") }, exitUsage, []string{"--action write is what --out does"}},
 		{"an unstable order", with("--order", "unstable"), exitUsage, []string{"order of the list is unstable", "set --accept-unstable", "set a --cutoff"}},
 		{"a walk by page number", with("--contract", "github-rest", "--order", "unstable"), exitUsage, []string{"unstable"}},
 		{"a cutoff that is none", with("--cutoff", "noon"), exitUsage, []string{`--cutoff "noon" is neither none, client nor server`}},
@@ -88,6 +99,13 @@ func withContract(text string) func(*world) []string {
 	}
 }
 
+func withVariable(value string, more ...string) func(*world) []string {
+	return func(w *world) []string {
+		w.Setenv("EVERYPAGE_TEST_AUTH", value)
+		return w.toFile(more...)
+	}
+}
+
 func replaceURL(address string) func(*world) []string {
 	return func(w *world) []string {
 		args := w.toFile()
@@ -130,7 +148,6 @@ func TestAnotherDefinitionOnResume(t *testing.T) {
 		says string
 	}{
 		{"page size", []string{"--page-size", "2"}, `page_size was "3" and is "2"`},
-		{"action", []string{"--action", "other"}, `action was "write" and is "other"`},
 		{"once", []string{"--once", "job"}, `once was "run" and is "job"`},
 		{"cutoff", []string{"--cutoff", "client"}, `cutoff was "none" and is "client"`},
 	} {

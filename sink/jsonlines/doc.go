@@ -35,7 +35,8 @@
 //     concurrency 1 the lines are in the list's order.
 //   - A file of another job or ledger, one that was cut or appended to, one whose
 //     last line was edited, and one that another process writes are refused and
-//     left as they are. An edit further up that keeps the length is not noticed.
+//     left as they are. That is told by the file's length and its last line alone:
+//     an edit further up that keeps the length is not noticed.
 //   - A new file is refused for an open run that has lines elsewhere; see Options.
 //
 // An item may have its line and yet not be done: one that vanished from its list

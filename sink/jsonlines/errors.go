@@ -8,7 +8,8 @@ var (
 	ErrInUse = errors.New("another process writes it")
 	// ErrForeign says that the file is another job's, another ledger's, or nobody's.
 	ErrForeign = errors.New("it is not this job's file")
-	// ErrChanged says that somebody else changed the file.
+	// ErrChanged says that somebody else changed the file: its length or its last
+	// line. Not every change is noticed; see the package's promises.
 	ErrChanged = errors.New("it was changed by somebody else")
 	// ErrElsewhere says that an open run has its lines in another file.
 	ErrElsewhere = errors.New("the open run has lines in another file")

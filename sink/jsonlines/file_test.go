@@ -132,6 +132,48 @@ func TestANewFileForAnOpenRun(t *testing.T) {
 	die(t, f)
 }
 
+// What is told by a file's length and last line is refused, and no more is
+// promised: an edit further up that keeps the length stays as it is.
+func TestWhichEditsAreNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(text string) string
+		want error
+	}{
+		"the last line":                {func(text string) string { return strings.Replace(text, `"c"`, `"x"`, 1) }, ErrChanged},
+		"a line further up, shortened": {func(text string) string { return strings.Replace(text, `"b"`, `""`, 1) }, ErrChanged},
+		"a line further up, as long":   {func(text string) string { return strings.Replace(text, `"b"`, `"x"`, 1) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out.jsonl")
+			f := mustOpen(t, path, ledger{}, Options{})
+			mustAppend(t, f, "a", "b", "c")
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			edited := c.edit(string(data))
+			if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err = Open(t.Context(), path, ledger{}, Options{Job: "j"})
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if err == nil {
+				if err := f.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if after, err := os.ReadFile(path); err != nil || string(after) != edited {
+				t.Errorf("the file is %q, %v", after, err)
+			}
+		})
+	}
+}
+
 var _ store.Reader = ledger{}
 
 func TestHandlerWritesTheRawItem(t *testing.T) {
