@@ -83,7 +83,10 @@ func (r *runner[T]) identify(sh *sheet[T], items []pager.Item[T]) {
 	for place, item := range items {
 		if problem := unusable(item.ID, item.Problem); problem != "" {
 			sh.page.Unidentified = append(sh.page.Unidentified, place)
-			sh.page.Problems = append(sh.page.Problems, fmt.Sprintf("entry %d: %s", place, problem))
+			if problem != item.Problem { // a pager's own word says which entry it means
+				problem = fmt.Sprintf("entry %d: %s", place, problem)
+			}
+			sh.page.Problems = append(sh.page.Problems, problem)
 			continue
 		}
 		sh.page.IDs = append(sh.page.IDs, item.ID)

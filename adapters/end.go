@@ -298,7 +298,9 @@ func notThere(v value) string {
 	switch k := v.kind(); k {
 	case kindAbsent:
 		return "is absent"
-	case kindNull, kindBool, kindNumber:
+	case kindNull:
+		return "is null"
+	case kindBool, kindNumber:
 		return "is " + k.String() + " (" + clean(string(v.raw), 40) + ")"
 	case kindText, kindArray, kindObject:
 		return "is " + k.String()

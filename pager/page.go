@@ -34,7 +34,7 @@ type Item[T any] struct {
 	// ID identifies the item in its list. An empty ID means that the entry has
 	// none that could be used; it is owed, and never handled.
 	ID string
-	// Problem says why ID is empty, for a person.
+	// Problem says why ID is empty, and of which entry of the answer, for a person.
 	Problem string
 	// CreatedAt is compared with a run's cutoff. The zero time means unknown.
 	CreatedAt time.Time
