@@ -13,7 +13,7 @@ SAMPLE_APISERVER_VERSION := v0.37.2
 CROSS := windows/amd64 darwin/arm64 linux/arm
 
 .DEFAULT_GOAL := help
-.PHONY: help build vet test race registry-test lint fmt fixtures peers peers-test demo cross tidy tidy-check ci clean
+.PHONY: help build vet test race registry-test lint fmt fixtures peers peers-test examples demo cross tidy tidy-check ci clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ peers: $(PEERS)/bin/.sample-apiserver-$(SAMPLE_APISERVER_VERSION)
 
 peers-test: ## run the tests on those servers and on etcd; they fail where one is absent
 	EVERYPAGE_REQUIRE_REAL=1 go test -race -count=1 ./internal/peers ./internal/realtest
+
+examples: ## run the tests of the examples, those in a module of their own too
+	go test ./examples/...
+	cd examples/go-github && go vet ./... && go test ./... && go mod tidy -diff
 
 demo: ## walk, be killed, come back, and prove it
 	go run ./cmd/everypage demo
