@@ -53,7 +53,7 @@ your own, for --contract FILE.yaml.`,
 			return table.Flush()
 		},
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(newSchema(std), &cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a contract as YAML",
 		Args:  exactly("a contract's name"),
