@@ -24,7 +24,7 @@ func (r Receipt) Redacted() Receipt {
 // that it was asked at.
 func (r Reason) Redacted() Reason {
 	r.Detail = pager.RedactText(r.Detail)
-	r.Answer.Error = pager.RedactText(r.Answer.Error)
+	r.Error = pager.RedactText(r.Error)
 	r.ErrorDescription = pager.RedactText(r.ErrorDescription)
 	r.Hint = pager.RedactText(r.Hint)
 	r.AgentInstruction = pager.RedactText(r.AgentInstruction)
