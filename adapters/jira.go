@@ -30,8 +30,8 @@ func JiraJQL() Contract {
 
 // JiraOffset is the contract of Jira's lists by startAt. The server lowers
 // maxResults silently, so the walk goes on by what arrived; isLast=true is the
-// end, or the total, where it is documented as exact. With neither, or with the
-// two in contradiction, the end is unknown.
+// end, or the total, where it is documented as exact. With neither, or with
+// isLast=false beside a reached total, the end is unknown.
 func JiraOffset() Contract {
 	return Contract{
 		Name:       "jira-offset",

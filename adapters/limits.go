@@ -68,6 +68,13 @@ func readLimit(status int, header http.Header, body, seconds value, now time.Tim
 		l.Limited = true
 		r.add(r.fromText(text, time.Second))
 	}
+	for _, text := range header.Values("Retry-After-Ms") {
+		l.Limited = true
+		r.add(r.fromText(text, time.Millisecond))
+	}
+	if code := body.member("error").plainText(); code == "quota_exceeded" || code == "quota_exhausted" {
+		l.Limited, l.Quota = true, true
+	}
 	for _, text := range header.Values("X-Quota-Restored-At") {
 		l.Limited, l.Quota = true, true
 		r.add(r.reset(strings.TrimSpace(text)))
@@ -222,6 +229,9 @@ func (r *instants) fromResets(c counters) {
 func (r *instants) reset(text string) (time.Time, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
+		if wait, err := time.ParseDuration(text); err == nil && wait > 0 { // such as 6m0s
+			return r.now.Add(min(wait, MaxPause)), true
+		}
 		return r.fromDate(text)
 	}
 	if t, ok := fromEpoch(n); ok {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/everypage-go/everypage/pager"
 )
 
 func clock() time.Time { return time.Date(2025, 3, 5, 10, 0, 0, 0, time.UTC) }
@@ -27,6 +29,9 @@ func TestReadLimit(t *testing.T) {
 		{"decimal", 429, []string{"Retry-After", "2.0"}, "", 2 * time.Second},
 		{"a part of a second is rounded up", 429, []string{"retry-after", "0.35"}, "", time.Second},
 		{"seconds and a part are rounded up", 429, []string{"Retry-After", "2.1"}, "", 3 * time.Second},
+		{"milliseconds in a header", 429, []string{"Retry-After-Ms", "1500"}, "", 1500 * time.Millisecond},
+		{"reset of the requests, as a span", 429, []string{"X-RateLimit-Reset-Requests", "6m0s"}, "", 6 * time.Minute},
+		{"reset of the requests, in seconds", 429, []string{"X-RateLimit-Reset-Requests", "120"}, "", 2 * time.Minute},
 		{"zero is no hot loop", 429, []string{"Retry-After", "0"}, "", time.Second},
 		{"HTTP date", 503, []string{"Retry-After", "Wed, 05 Mar 2025 10:07:00 GMT"}, "", 7 * time.Minute},
 		{"RFC 850 date", 503, []string{"Retry-After", "Wednesday, 05-Mar-25 10:07:00 GMT"}, "", 7 * time.Minute},
@@ -124,4 +129,17 @@ func FuzzReadLimit(f *testing.F) {
 			t.Errorf("until %s", got)
 		}
 	})
+}
+
+// An answer that calls its limit a quota is one, also without an instant: nothing
+// polls it.
+func TestAQuotaByItsName(t *testing.T) {
+	l := ReadLimit(429, http.Header{}, []byte(`{"error":"quota_exceeded","type":"quota_error","tier":"free"}`), clock())
+	if !l.Quota || !l.Until.IsZero() || l.Tier != "free" {
+		t.Errorf("got %+v, want a quota of tier free without an instant", l)
+	}
+	resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}}
+	if f := new(ErrorRules).Fault(resp, []byte(`{"error":"quota_exceeded"}`), clock()); f.Code != pager.CodeQuotaExhausted {
+		t.Errorf("it is %s", f.Code)
+	}
 }

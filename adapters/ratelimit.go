@@ -60,7 +60,7 @@ func (c *counters) left(text string) {
 }
 
 func resetFields() []string {
-	return []string{"X-Ratelimit-Reset", "X-Rate-Limit-Reset", "Ratelimit-Reset", "X-Ratelimit-Reset-After"}
+	return []string{"X-Ratelimit-Reset", "X-Rate-Limit-Reset", "Ratelimit-Reset", "X-Ratelimit-Reset-After", "X-Ratelimit-Reset-Requests"}
 }
 
 // fromStructured reads the fields RateLimit and RateLimit-Policy.

@@ -46,7 +46,9 @@ func S3ListObjects() Contract {
 	c.Doc = "S3 ListObjects, version 1: NextMarker or the last key, until IsTruncated=false."
 	c.Source = []string{"Amazon S3 API reference, ListObjects"}
 	c.Request.Cursor.In = "query:marker"
-	c.Page.Required, c.Page.Forbidden = []Path{"IsTruncated", "Marker"}, nil
+	// With encoding-type=url the last key comes encoded, and sent back like that it
+	// is another position.
+	c.Page.Required, c.Page.Forbidden = []Path{"IsTruncated", "Marker"}, []Path{"EncodingType"}
 	c.Items.Beside = append(c.Items.Beside, "NextMarker")
 	c.Next = Next{From: "body:NextMarker", Or: []Place{fromLastID}}
 	return c
@@ -66,11 +68,11 @@ func S3ListMultipartUploads() Contract {
 		Booleans: []Path{"IsTruncated"},
 	}
 	c.Request.Size.In, c.Request.Cursor = "query:max-uploads", CursorRule{}
-	c.Page = PageRule{Required: []Path{"IsTruncated"}}
+	c.Page = PageRule{Required: []Path{"IsTruncated"}, Forbidden: []Path{"EncodingType"}} // as in ListObjects
 	c.Items = Items{
 		At: "Upload", ID: []Path{"Key", "UploadId"}, CreatedAt: "Initiated", EmptyWhen: []string{whenAbsent},
 		Beside: []string{
-			"Bucket", "Prefix", "Delimiter", "MaxUploads", "EncodingType", "KeyMarker", "UploadIdMarker",
+			"Bucket", "Prefix", "Delimiter", "MaxUploads", "KeyMarker", "UploadIdMarker",
 			"NextKeyMarker", "NextUploadIdMarker", "CommonPrefixes", "RequestCharged",
 		},
 	}

@@ -8,9 +8,9 @@ import "github.com/everypage-go/everypage/pager"
 func Crossref() Contract {
 	return Contract{
 		Name:       "crossref",
-		Doc:        "Crossref /works: next-cursor until a page has fewer items than the answer's items-per-page. The cursor lives for some five minutes.",
+		Doc:        "Crossref /works: next-cursor until a page has fewer items than the answer's items-per-page. The cursor lives for some five minutes, may stay the same from page to page, and is not read twice.",
 		Source:     []string{"Crossref REST API documentation, Deep paging with cursors"},
-		Unverified: []string{"errors"},
+		Unverified: []string{"errors", "not_replayable", "repeat_limit"},
 		Request: Request{
 			Size:   Size{In: "query:rows", Default: 20, Max: 1000},
 			Cursor: CursorRule{In: "query:cursor", First: new("*")},
@@ -19,6 +19,10 @@ func Crossref() Contract {
 		Items: Items{At: "message.items", ID: []Path{"DOI"}, CreatedAt: "created.date-time"},
 		Next:  Next{From: "body:message.next-cursor"},
 		End:   EndRule{Rule: EndShortPage},
+		// Whether the cursor is a scroll the documents do not say; to take it for one
+		// loses nothing.
+		NotReplayable: true,
+		RepeatLimit:   1,
 	}
 }
 

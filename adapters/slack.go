@@ -29,8 +29,9 @@ func Slack() Contract {
 func SlackHistory() Contract {
 	c := Slack()
 	c.Name = "slack-history"
-	c.Doc = "Slack conversations.history and conversations.replies: messages of one channel, known by their ts."
+	c.Doc = "Slack conversations.history: messages of one channel, known by their ts. has_more on the last page forbids calling it complete."
 	c.Items = Items{At: "messages", ID: []Path{"ts"}, CreatedAt: "ts", CreatedFormat: formatUnix}
+	c.Vetoes = append(c.Vetoes, Veto{At: "has_more", LastPage: true})
 	c.Order = pager.OrderStable
 	return c
 }

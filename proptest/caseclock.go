@@ -62,6 +62,18 @@ func (c *caseClock) deadline(due time.Time, passed func()) {
 	c.due, c.passed, c.late = due, passed, false
 }
 
+// expire moves the clock beyond the call's deadline, and reports whether it has one
+// that has not passed yet.
+func (c *caseClock) expire() bool {
+	c.mu.Lock()
+	due, pending := c.due, c.passed != nil
+	c.mu.Unlock()
+	if pending {
+		c.set(due.Add(time.Nanosecond))
+	}
+	return pending
+}
+
 // waitedTooLong reports whether somebody waited beyond the call's deadline.
 func (c *caseClock) waitedTooLong() bool {
 	c.mu.Lock()

@@ -88,7 +88,7 @@ func points() map[string]point {
 		[]point{duringRequest, "during_fetch", "before_response", "during_exchange"},
 		[]point{afterFetch, "after_fetch", "after_response", "after_response_before_record", "before_page_record"},
 		[]point{afterPageRecord, "after_page_recorded", "page_record", "record_page", "before_work", "before_handler", "before_first_item"},
-		[]point{pageSettled, "after_page", "after_page_settled", "before_next_request", "before_next_page", "between_pages"},
+		[]point{pageSettled, "after_page", "after_page_settled", "before_next_request", "before_request", "before_next_page", "between_pages"},
 	)
 }
 

@@ -95,7 +95,11 @@ func (p *play) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case closeBefore:
 		drop(w)
 		return
-	case hang:
+	case hang: // until the call's deadline, or until the client would give up by itself
+		if !p.clock.expire() {
+			drop(w)
+			return
+		}
 		<-r.Context().Done()
 		return
 	}
