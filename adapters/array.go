@@ -10,7 +10,8 @@ import (
 // array finds the items of a page. On an answer that is no list page it says why.
 func (c *Contract) array(body value) (items []value, problem string) {
 	name := string(c.Items.At)
-	if steps, err := c.Items.At.steps(); err == nil && c.Items.At != anyArray && wild(steps) {
+	steps, err := c.Items.At.steps()
+	if err == nil && c.Items.At != anyArray && wild(steps) {
 		return c.collected(body, steps)
 	}
 	v := body.at(c.Items.At)
@@ -29,6 +30,11 @@ func (c *Contract) array(body value) (items []value, problem string) {
 	case k == kindNull && c.emptyWhen(whenNull):
 		return nil, ""
 	case k == kindAbsent && c.emptyWhen(whenAbsent):
+		// What holds the array has to be absent with it: with other members it is an
+		// answer of another kind, or the contract names the wrong one.
+		if top := body.member(c.Items.At.first()); len(steps) > 1 && top.kind() != kindAbsent && !top.isEmptyObject() {
+			return nil, fmt.Sprintf("%s is there without the array %s", c.Items.At.first(), name)
+		}
 		if stranger := c.stranger(body); stranger != "" {
 			return nil, fmt.Sprintf("it has no items, and a member %s that the contract does not know", quoted(stranger))
 		}

@@ -26,6 +26,11 @@ page: {equals: {resourceType: [Bundle], type: [searchset, history]}}
 items: {at: entry, id: [resource.id], skip: [{at: search.mode, is: [include, outcome]}]}
 next: {from: "body:link[relation=next].url"}
 end: {rule: cursor, when: [absent]}`
+	nested := `
+request: {cursor: {in: url}}
+items: {at: _embedded.items, id: [id], empty_when: [absent], beside: [page]}
+next: {from: body:_links.next.href}
+end: {rule: cursor, when: [absent]}`
 	for _, c := range []struct {
 		name     string
 		contract string
@@ -35,6 +40,10 @@ end: {rule: cursor, when: [absent]}`
 		skipped  int
 		code     pager.Code
 	}{
+		{"a nested array", nested, `{"_links":{},"_embedded":{"items":[{"id":"1"}]}}`, "1", 0, 0, ""},
+		{"an empty list leaves out what holds it", nested, `{"_links":{},"page":{"totalElements":0}}`, "", 0, 0, ""},
+		{"what holds the array is empty", nested, `{"_links":{},"_embedded":{}}`, "", 0, 0, ""},
+		{"another array in its place", nested, `{"_links":{},"_embedded":{"orders":[{"id":"1"}]}}`, "", 0, 0, pager.CodeNotAList},
 		{"two scopes", scopes, `{"items":{"a":{"instances":[{"name":"x"},{"name":"y"}]},"b":{"instances":[{"name":"z"}]}}}`, "x y z", 0, 0, ""},
 		{"a scope without any", scopes, `{"items":{"a":{"warning":{"code":"NO_RESULTS_ON_PAGE"}},"b":{"instances":[]}}}`, "", 0, 0, ""},
 		{"a scope whose array is null", scopes, `{"items":{"a":{"instances":null}}}`, "", 0, 0, ""},

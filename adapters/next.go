@@ -99,7 +99,8 @@ func (c *Contract) fromValue(s source, name string, v value) nextCursor {
 			return none(whenZero)
 		}
 	case kindText:
-		if len(v.raw) == 2 && !slices.Contains(c.Next.Cursors, whenEmpty) {
+		blank := c.isXML() && strings.TrimSpace(v.plainText()) == "" // an element over two lines
+		if (len(v.raw) == 2 || blank) && !slices.Contains(c.Next.Cursors, whenEmpty) {
 			return nextCursor{what: whenEmpty, evidence: name + ` is the empty string`}
 		}
 	case kindArray, kindObject:

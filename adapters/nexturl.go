@@ -108,7 +108,7 @@ func JSONAPI() Contract {
 func HAL() Contract {
 	return Contract{
 		Name:       "hal",
-		Doc:        "HAL: _links.next.href until it is absent. The caller names the array, as in _embedded.orders; a next link that is a template needs review.",
+		Doc:        "HAL: _links.next.href until it is absent. The caller names the array, as in _embedded.orders; a page without items may leave _embedded out. A next link that is a template needs review.",
 		Source:     []string{"draft-kelly-json-hal, JSON Hypertext Application Language"},
 		Unverified: []string{"request", "items", "next", "end"},
 		Request: Request{
@@ -116,7 +116,7 @@ func HAL() Contract {
 			Cursor: CursorRule{In: inURL},
 		},
 		Page:  PageRule{Required: []Path{"_links"}},
-		Items: Items{At: "_embedded.items", ID: []Path{"_links.self.href"}},
+		Items: Items{At: "_embedded.items", ID: []Path{"_links.self.href"}, EmptyWhen: []string{whenAbsent}, Beside: []string{"page"}},
 		Next:  Next{From: "body:_links.next.href"},
 		End:   EndRule{Rule: EndCursor, When: []string{whenAbsent}},
 		Errors: ErrorRules{Rules: []ErrorRule{

@@ -71,6 +71,7 @@ func TestXMLPages(t *testing.T) {
 		{"too deep", objects, pager.Cursor{}, 200, strings.Repeat("<a>", 200) + strings.Repeat("</a>", 200), "", 0, "", pager.CodeNotAList},
 
 		{"a token", records, pager.Cursor{}, 200, listed(`<resumptionToken>T&amp;1</resumptionToken>`), "r", pager.EndMore, "T&1", ""},
+		{"an empty token over two lines", records, pager.Cursor{}, 200, listed("<resumptionToken completeListSize=\"1\">\n  </resumptionToken>"), "r", pager.EndLast, "-", ""},
 		{"a token with attributes", records, pager.Cursor{}, 200, listed(`<resumptionToken cursor="0" completeListSize="8">T</resumptionToken>`), "r", pager.EndMore, "T", ""},
 		{"an empty token", records, pager.At("T"), 200, listed(`<resumptionToken/>`), "r", pager.EndLast, "-", ""},
 		{"an empty token with attributes", records, pager.At("T"), 200, listed(`<resumptionToken cursor="8"></resumptionToken>`), "r", pager.EndLast, "-", ""},
