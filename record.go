@@ -305,7 +305,6 @@ func (r *runner[T]) write(s step, sh *sheet[T], seen bool) {
 		r.compareTotal(s, *page.Total)
 	}
 
-	s.run.Revision = page.Revision
 	s.run.Stalled = stalled
 	s.run.Fetching = -1
 	switch {

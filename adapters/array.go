@@ -66,16 +66,23 @@ func (c *Contract) collected(body value, steps []step) (items []value, problem s
 			last = i
 		}
 	}
+	arrays, beside := 0, kindAbsent
 	for _, v := range body.all(steps) {
 		switch k := v.kind(); {
 		case k == kindArray:
+			arrays++
 			items = append(items, v.elements()...)
 		case steps[last].elem:
 			items = append(items, v) // an item itself, or what is left of one
-		case k == kindNull, last == len(steps)-1: // a member beside the arrays
+		case k == kindNull:
+		case last == len(steps)-1: // a member beside the arrays
+			beside = k
 		default:
 			return nil, fmt.Sprintf("%s %s, where the array of items should be", c.Items.At, notThere(v))
 		}
+	}
+	if arrays == 0 && beside != kindAbsent && first == last { // another answer of the same API has members there too
+		return nil, fmt.Sprintf("%s finds %s and no array of items", c.Items.At, beside)
 	}
 	return items, ""
 }

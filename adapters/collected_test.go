@@ -31,6 +31,11 @@ request: {cursor: {in: url}}
 items: {at: _embedded.items, id: [id], empty_when: [absent], beside: [page]}
 next: {from: body:_links.next.href}
 end: {rule: cursor, when: [absent]}`
+	members := `
+request: {cursor: {in: query:from}}
+items: {at: "query.*", id: [id]}
+next: {from: body:from}
+end: {rule: cursor, when: [absent]}`
 	for _, c := range []struct {
 		name     string
 		contract string
@@ -44,6 +49,8 @@ end: {rule: cursor, when: [absent]}`
 		{"an empty list leaves out what holds it", nested, `{"_links":{},"page":{"totalElements":0}}`, "", 0, 0, ""},
 		{"what holds the array is empty", nested, `{"_links":{},"_embedded":{}}`, "", 0, 0, ""},
 		{"another array in its place", nested, `{"_links":{},"_embedded":{"orders":[{"id":"1"}]}}`, "", 0, 0, pager.CodeNotAList},
+		{"members and an array", members, `{"query":{"userinfo":{},"allpages":[{"id":"1"}]}}`, "1", 0, 0, ""},
+		{"members and no array", members, `{"query":{"userinfo":{}}}`, "", 0, 0, pager.CodeNotAList},
 		{"two scopes", scopes, `{"items":{"a":{"instances":[{"name":"x"},{"name":"y"}]},"b":{"instances":[{"name":"z"}]}}}`, "x y z", 0, 0, ""},
 		{"a scope without any", scopes, `{"items":{"a":{"warning":{"code":"NO_RESULTS_ON_PAGE"}},"b":{"instances":[]}}}`, "", 0, 0, ""},
 		{"a scope whose array is null", scopes, `{"items":{"a":{"instances":null}}}`, "", 0, 0, ""},

@@ -30,9 +30,7 @@ type Run struct {
 	// Careful is the index of a page that a process died on: its items are called
 	// one at a time, each with an intent. -1 where there is none.
 	Careful int `json:"careful"`
-	// Revision and ConflictSeq count the page's revisions and the run's
-	// conflicts.
-	Revision    int `json:"revision"`
+	// ConflictSeq counts the run's conflicts.
 	ConflictSeq int `json:"conflict_seq"`
 	// Stalled says that the newest page shows the same IDs as the one before it.
 	Stalled bool `json:"stalled,omitempty"`
