@@ -84,6 +84,7 @@ func (p *play) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
+	p.beforeRequest()
 	seen := &seenRequest{r: r, body: body}
 	x, l, own := p.take(seen)
 	p.secondProcesses(r.Context(), l, own)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,14 +117,35 @@ func (p *play) beforeCall(l *life, item string) {
 	for _, e := range p.events {
 		due = due || e.due(duringHandler, item, p.served) || e.due(afterEffect, item, p.served)
 	}
-	if !due || len(l.unsettled) == 0 || l.dead {
-		p.mu.Unlock()
-		return
-	}
-	idle := make(chan struct{})
-	l.idle = idle
+	idle := l.busy(due)
 	p.mu.Unlock()
-	p.durable(idle, "whatever was finished before "+item)
+	if idle != nil {
+		p.durable(idle, "whatever was finished before "+item)
+	}
+}
+
+// beforeRequest waits before a request in the same way, where an event is about
+// one.
+func (p *play) beforeRequest() {
+	p.mu.Lock()
+	due := slices.ContainsFunc(p.events, func(e *event) bool { return e.point == duringRequest && e.happened == 0 })
+	idle := p.life.busy(due)
+	p.mu.Unlock()
+	if idle != nil {
+		p.durable(idle, "whatever was finished before the request")
+	}
+}
+
+// busy returns what is closed once all that was finished is durable; nil if it is,
+// or if nobody has to wait. The caller holds the lock.
+func (l *life) busy(due bool) <-chan struct{} {
+	if !due || len(l.unsettled) == 0 || l.dead {
+		return nil
+	}
+	if l.idle == nil {
+		l.idle = make(chan struct{})
+	}
+	return l.idle
 }
 
 // wait waits at the gate.
