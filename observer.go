@@ -24,6 +24,9 @@ type Observer struct {
 	Transition func(receipt state.Receipt, transition state.Transition)
 	// Wait is called before the run waits in place.
 	Wait func(runID string, code pager.Code, until time.Time)
+	// Commit is called after each commit that the ledger took, with the number of
+	// items in it and how long it took by the run's clock, its sync included.
+	Commit func(runID string, items int, took time.Duration)
 }
 
 // Tee returns an observer that passes each step to all of the given ones, in
@@ -58,6 +61,11 @@ func Tee(observers ...Observer) Observer {
 		Wait: func(runID string, code pager.Code, until time.Time) {
 			for _, o := range observers {
 				o.wait(runID, code, until)
+			}
+		},
+		Commit: func(runID string, items int, took time.Duration) {
+			for _, o := range observers {
+				o.commit(runID, items, took)
 			}
 		},
 	}
@@ -96,5 +104,11 @@ func (o Observer) transition(r state.Receipt, t state.Transition) {
 func (o Observer) wait(runID string, code pager.Code, until time.Time) {
 	if o.Wait != nil {
 		o.Wait(runID, code, until)
+	}
+}
+
+func (o Observer) commit(runID string, items int, took time.Duration) {
+	if o.Commit != nil {
+		o.Commit(runID, items, took)
 	}
 }
