@@ -13,7 +13,7 @@ SAMPLE_APISERVER_VERSION := v0.37.2
 CROSS := windows/amd64 darwin/arm64 linux/arm
 
 .DEFAULT_GOAL := help
-.PHONY: help build vet test race registry-test lint fmt fixtures peers peers-test examples demo cross tidy tidy-check ci clean
+.PHONY: help build vet test race registry-test lint fmt fixtures peers peers-test examples demo bench bench-quick bench-check cross tidy tidy-check ci clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,15 @@ examples: ## run the tests of the examples, those in a module of their own too
 
 demo: ## walk, be killed, come back, and prove it
 	go run ./cmd/everypage demo
+
+bench: ## measure against the bars, on a machine that does nothing else
+	cd bench && go run . $(BENCH)
+
+bench-quick: ## a short measurement, which fails only where a promise is broken
+	cd bench && go run . -rounds 1 -items 50000 $(BENCH)
+
+bench-check: ## vet, test and tidy the benchmarks' module
+	cd bench && go vet ./... && go test ./... && go mod tidy -diff
 
 cross: ## build for the other systems, without cgo, into dist/
 	@set -e; for target in $(CROSS); do \
