@@ -10,10 +10,12 @@ JSON_SERVER_0_VERSION := 0.17.4
 JSON_SERVER_1_VERSION := 1.0.0-beta.3
 MCP_EVERYTHING_VERSION := 2025.12.18
 SAMPLE_APISERVER_VERSION := v0.37.2
+# Modules of their own, so that nobody who uses everypage inherits what they need.
+MODULES := oteleverypage examples/go-github
 CROSS := windows/amd64 darwin/arm64 linux/arm
 
 .DEFAULT_GOAL := help
-.PHONY: help build vet test race registry-test lint fmt fixtures peers peers-test examples demo bench bench-quick bench-check cross tidy tidy-check ci clean
+.PHONY: $(shell awk -F: '/^[a-z-]+:.*\#\# / { print $$1 }' Makefile)
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,9 +52,14 @@ peers: $(PEERS)/bin/.sample-apiserver-$(SAMPLE_APISERVER_VERSION)
 peers-test: ## run the tests on those servers and on etcd; they fail where one is absent
 	EVERYPAGE_REQUIRE_REAL=1 go test -race -count=1 ./internal/peers ./internal/realtest
 
-examples: ## run the tests of the examples, those in a module of their own too
+examples: ## run the tests of the examples
 	go test ./examples/...
-	cd examples/go-github && go vet ./... && go test ./... && go mod tidy -diff
+
+modules-test: ## vet and test the modules of their own, examples among them
+	@set -e; for module in $(MODULES); do \
+		echo "$$module: go vet, go test, go mod tidy -diff"; \
+		(cd $$module && go vet ./... && go test ./... && go mod tidy -diff); \
+	done
 
 demo: ## walk, be killed, come back, and prove it
 	go run ./cmd/everypage demo

@@ -130,8 +130,9 @@ func (b *book) commit(ctx context.Context, edit func(step) error) error {
 	b.mu.Lock()
 	b.run = next
 	b.mu.Unlock()
-	b.observer.commit(next.Receipt.RunID, len(change.Items), b.clock.Now().Sub(now))
+	took := b.clock.Now().Sub(now)
 	b.tell(next.Receipt, change)
+	b.observer.commit(next.Receipt.RunID, len(change.Items), took)
 	return nil
 }
 

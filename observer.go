@@ -24,8 +24,9 @@ type Observer struct {
 	Transition func(receipt state.Receipt, transition state.Transition)
 	// Wait is called before the run waits in place.
 	Wait func(runID string, code pager.Code, until time.Time)
-	// Commit is called after each commit that the ledger took, with the number of
-	// items in it and how long it took by the run's clock, its sync included.
+	// Commit is called after each commit that the ledger took, and after the calls
+	// about what is in it, with the number of items in it and how long it took by
+	// the run's clock, its sync included.
 	Commit func(runID string, items int, took time.Duration)
 }
 
