@@ -11,7 +11,7 @@ JSON_SERVER_1_VERSION := 1.0.0-beta.3
 MCP_EVERYTHING_VERSION := 2025.12.18
 SAMPLE_APISERVER_VERSION := v0.37.2
 # Modules of their own, so that nobody who uses everypage inherits what they need.
-MODULES := oteleverypage examples/go-github
+MODULES := oteleverypage examples/go-github examples/postgres-incremental examples/prometheus
 CROSS := windows/amd64 darwin/arm64 linux/arm
 
 .DEFAULT_GOAL := help
