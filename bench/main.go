@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/everypage-go/everypage/bench/measure"
+	"github.com/everypage-go/everypage/bench/postgres"
 	"github.com/everypage-go/everypage/bench/rows"
 	"github.com/everypage-go/everypage/bench/workload"
 )
@@ -47,18 +48,36 @@ func run(ctx context.Context) error {
 			fmt.Fprintln(os.Stderr, "bench: profile:", err)
 		}
 	}()
-	setup := rows.Setup{Dir: *dir, Items: *items}
+	server := &postgres.Shared{Dir: *dir}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: stop PostgreSQL:", err)
+		}
+	}()
+	setup := rows.Setup{Dir: *dir, Items: *items, Postgres: server}
 	families := []measure.Family{
 		rows.Raw(setup, workload.Random, 1, 0.65),
 		rows.Raw(setup, workload.Random, 16, 0.6),
 		rows.Raw(setup, workload.Sequential, 1, 0.75),
 		rows.Raw(setup, workload.Sequential, 16, 0.7),
+		rows.AtMostOnce(setup, 5_000),
+		rows.River(setup, 1, 1_000),
+		rows.River(setup, 16, 2_000),
+		rows.DBOS(setup, 1, 2_000),
+		rows.DBOS(setup, 16, 2_000),
+		rows.SQLite(setup, 5_000),
 	}
 	for _, f := range families {
 		if !matches(*chosen, f.Name) {
 			continue
 		}
 		fmt.Printf("%s: %s\n", f.Name, f.Work)
+		if f.Skip != nil {
+			if missing := f.Skip(); missing != "" {
+				fmt.Printf("  skipped: %s\n", missing)
+				continue
+			}
+		}
 		if *only != "" {
 			f.Sides = slices.DeleteFunc(f.Sides, func(s measure.Side) bool { return s.Name != *only })
 			f.Rows = nil

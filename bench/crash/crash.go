@@ -32,13 +32,18 @@ var ErrBroken = errors.New("a promise was broken")
 // the crash is not in the ledger after it, is handled again, or where an item is
 // never handled; with at-most-once, where any item is called twice.
 func Check(ctx context.Context, walk workload.Walk, seed uint64) error {
+	return check(ctx, walk, seed, func(disk vfs.FS) vfs.FS { return disk })
+}
+
+// check is Check on a disk of the caller's.
+func check(ctx context.Context, walk workload.Walk, seed uint64, disk func(vfs.FS) vfs.FS) error {
 	walk.Items = Items
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // has to be repeated from its seed
-	all, err := before(ctx, walk, 0, random) // how many syncs there are
+	random := rand.New(rand.NewPCG(seed, 0))       //nolint:gosec // has to be repeated from its seed
+	all, err := before(ctx, walk, 0, random, disk) // how many syncs there are
 	if err != nil {
 		return err
 	}
-	seen, err := before(ctx, walk, 1+random.Int64N(all.syncs), random)
+	seen, err := before(ctx, walk, 1+random.Int64N(all.syncs), random, disk)
 	if err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ type witness struct {
 }
 
 // before walks until the given sync, and crashes there; 0 is never.
-func before(ctx context.Context, walk workload.Walk, at int64, random *rand.Rand) (*witness, error) {
+func before(ctx context.Context, walk workload.Walk, at int64, random *rand.Rand, disk func(vfs.FS) vfs.FS) (*witness, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	mem := vfs.NewCrashableMem()
@@ -70,14 +75,14 @@ func before(ctx context.Context, walk workload.Walk, at int64, random *rand.Rand
 		crashed = &witness{syncs: now.syncs, confirmed: maps.Clone(now.confirmed), called: maps.Clone(now.called), pages: now.pages}
 		crashed.left = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: random})
 	}
-	ledger, err := pebblestore.Open("ledger", options(syncs{FS: mem, before: func() {
+	ledger, err := pebblestore.Open("ledger", options(Syncs(disk(mem), func(string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if now.syncs++; now.syncs == at {
 			clone()
 			cancel()
 		}
-	}}))
+	})))
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/bench/measure"
+	"github.com/everypage-go/everypage/bench/postgres"
 	"github.com/everypage-go/everypage/bench/workload"
 	"github.com/everypage-go/everypage/store/pebblestore"
 )
@@ -19,6 +21,8 @@ type Setup struct {
 	Dir string
 	// Items is the length of the lists of the quick families.
 	Items int
+	// Postgres is started by the first family that needs it.
+	Postgres *postgres.Shared
 }
 
 // folder calls work with a new folder that is removed afterwards.
@@ -38,9 +42,13 @@ func (s Setup) folder(work func(dir string) error) (err error) {
 
 // engine walks a list with the engine and its default ledger. The clock runs from
 // the call of Run until it returns; opening and closing the ledger are no part.
-func (s Setup) engine(ctx context.Context, walk workload.Walk) (sample measure.Sample, err error) {
+func (s Setup) engine(ctx context.Context, walk workload.Walk) (measure.Sample, error) {
+	return s.engineWith(ctx, walk, nil)
+}
+
+func (s Setup) engineWith(ctx context.Context, walk workload.Walk, opts *pebblestore.Options) (sample measure.Sample, err error) {
 	err = s.folder(func(dir string) error {
-		ledger, err := pebblestore.Open(dir, nil)
+		ledger, err := pebblestore.Open(filepath.Join(dir, "ledger"), opts)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/everypage-go/everypage/bench/crash"
 	"github.com/everypage-go/everypage/bench/measure"
 	"github.com/everypage-go/everypage/bench/workload"
 )
@@ -29,14 +29,14 @@ func Raw(s Setup, ids workload.IDs, concurrency int, bar float64) measure.Family
 			Of:   measure.Ratio("engine", "pebble", itemsPerSecond), Unit: "×", Bar: measure.AtLeast(bar),
 			Beside: []measure.Absolute{{Side: "engine", Metric: itemsPerSecond, Unit: "items/s"}, {Side: "pebble", Metric: itemsPerSecond, Unit: "items/s"}},
 		}},
-		Check: func(ctx context.Context, seed uint64) error { return crash.Check(ctx, walk, seed) },
+		Check: checked(walk),
 	}
 }
 
 // rawPages writes the records of a list to Pebble, a page a batch.
 func (s Setup) rawPages(ctx context.Context, ids workload.IDs) (sample measure.Sample, err error) {
 	err = s.folder(func(dir string) error {
-		database, err := openRaw(dir)
+		database, err := openRaw(vfs.Default, filepath.Join(dir, "raw"))
 		if err != nil {
 			return err
 		}
@@ -68,8 +68,9 @@ func (s Setup) rawPages(ctx context.Context, ids workload.IDs) (sample measure.S
 
 // openRaw opens a Pebble as a program of one's own would: its defaults, and the
 // newest format.
-func openRaw(dir string) (*pebble.DB, error) {
-	return pebble.Open(filepath.Join(dir, "raw"), &pebble.Options{
+func openRaw(fs vfs.FS, dir string) (*pebble.DB, error) {
+	return pebble.Open(dir, &pebble.Options{
+		FS:                 fs,
 		FormatMajorVersion: pebble.FormatValueSeparation,
 		Logger:             silent{},
 	})

@@ -11,6 +11,7 @@ import (
 // The names of metrics.
 const (
 	itemsPerSecond = "items/s"
+	syncsPerSecond = "syncs/s" // of the log
 	seconds        = "seconds"
 	cpuPerItem     = "cpu µs/item"   // of the whole process
 	allocsPerItem  = "allocs/item"   // of the whole process
