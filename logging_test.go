@@ -3,9 +3,14 @@ package everypage_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +105,83 @@ func TestLogger_Wait(t *testing.T) {
 	want(t, "the lines about waits", strings.Count(log.String(), "waiting in place"), 1)
 	if !strings.Contains(log.String(), "until=2026-03-05T10:01:00.000Z") {
 		t.Errorf("the log does not say until when:\n%s", log.String())
+	}
+}
+
+// docs/signals.md names every attribute that a line of the log has, and no other.
+func TestLogAttributesAreDocumented(t *testing.T) {
+	written := map[string]map[string]bool{} // by level and message: attributes
+	gather := func(w *world, edit ...func(*everypage.Job[ticket])) {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		_, _ = w.run(w.job(append(edit, func(j *everypage.Job[ticket]) { j.Options.Logger = logger })...)) // complete or not
+		for line := range strings.Lines(log.String()) {
+			var attributes map[string]any
+			if err := json.Unmarshal([]byte(line), &attributes); err != nil {
+				t.Fatal(err)
+			}
+			what := fmt.Sprintf("%s %s", attributes["level"], attributes["msg"])
+			if written[what] == nil {
+				written[what] = map[string]bool{}
+			}
+			for name := range attributes {
+				written[what][name] = true
+			}
+		}
+	}
+	w := newWorld(t, 2, "a", "b", "a", "c", "d")
+	w.handle = func(_ context.Context, item everypage.Item[ticket]) error {
+		w.clock.advance(time.Hour)
+		if item.ID == "b" {
+			return errNo
+		}
+		return nil
+	}
+	w.answer = limited(1, pager.CodeRateLimited, start().Add(20*time.Hour))
+	gather(w, waitUpTo(24*time.Hour), maxAttempts(2))
+	w = newWorld(t, 2, "a", "b", "c")
+	w.answer = on(1, func(*pager.Page[ticket]) error {
+		return &pager.Fault{Verdict: pager.Pause, Code: pager.CodeServerError, Detail: "503", Answer: pager.Answer{RequestID: "req-7"}}
+	})
+	gather(w)
+	w = newWorld(t, 2, "a", "b", "c")
+	w.answer = on(1, func(*pager.Page[ticket]) error {
+		return &pager.Fault{Code: pager.CodeUnauthorized, Detail: "401", Answer: pager.Answer{RequestID: "req-7"}}
+	})
+	gather(w)
+
+	text, err := os.ReadFile("docs/signals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "<!-- lines -->")
+	table, _, _ = strings.Cut(table, "<!-- end of lines -->")
+	quoted := regexp.MustCompile("`([^`]+)`")
+	documented, before := map[string]bool{}, ""
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 6 || !quoted.MatchString(cells[2]) {
+			continue
+		}
+		if strings.TrimSpace(cells[4]) != "the same" {
+			before = cells[4]
+		}
+		what := strings.TrimSpace(cells[1]) + " " + quoted.FindStringSubmatch(cells[2])[1]
+		names := []string{"time", "level", "msg", "job", "run_id"}
+		for _, name := range quoted.FindAllStringSubmatch(before, -1) {
+			names = append(names, name[1])
+		}
+		documented[what] = true
+		got := slices.Sorted(maps.Keys(written[what]))
+		slices.Sort(names)
+		wantList(t, "the attributes of "+what, got, names...)
+	}
+	for what := range written {
+		if !documented[what] {
+			t.Errorf("docs/signals.md does not say when %q is written", what)
+		}
+	}
+	if len(documented) < 8 {
+		t.Errorf("docs/signals.md describes %d lines; is its table read as it should be?", len(documented))
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"github.com/everypage-go/everypage/state"
 )
 
-const document = "../docs/state-machine.md"
-
-// between returns what stands between two marks of the document, marks excluded.
-func between(t *testing.T, text, name string) (before, part, after string) {
+// between returns what stands between two marks of a document, marks excluded.
+func between(t *testing.T, document, text, name string) (before, part, after string) {
 	t.Helper()
 	begin, end := "<!-- "+name+": generated -->\n", "<!-- end of "+name+" -->"
 	before, rest, ok := strings.Cut(text, begin)
@@ -23,15 +21,10 @@ func between(t *testing.T, text, name string) (before, part, after string) {
 	return before + begin, part, end + after
 }
 
-// The document holds the table of transitions and the reasons with their remedies
-// as the code has them: go test ./state -update.
-func TestDocument(t *testing.T) {
-	diagram, err := state.Diagram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var reasons strings.Builder
-	reasons.WriteString("| reason | meaning | what can be done |\n| --- | --- | --- |\n")
+// reasonTable is the reasons of a run with their remedies.
+func reasonTable() string {
+	var table strings.Builder
+	table.WriteString("| reason | meaning | what can be done |\n| --- | --- | --- |\n")
 	for _, e := range state.Explanations() {
 		var remedies []string
 		for _, remedy := range e.Remedies {
@@ -40,33 +33,50 @@ func TestDocument(t *testing.T) {
 		if e.NeedsInstant {
 			remedies = append(remedies, "by force where no instant was given")
 		}
-		fmt.Fprintf(&reasons, "| `%s` | %s | %s |\n", e.Code, e.Meaning, strings.Join(remedies, ", "))
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", e.Code, e.Meaning, strings.Join(remedies, ", "))
 	}
-	data, err := os.ReadFile(document)
+	return table.String()
+}
+
+// The documents hold the table of transitions and the reasons with their remedies
+// as the code has them: go test ./state -update.
+func TestDocuments(t *testing.T) {
+	diagram, err := state.Diagram()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(data)
-	for _, part := range []struct{ name, want string }{
-		{"diagram", "```mermaid\n" + strings.TrimSpace(diagram) + "\n```\n"},
-		{"reasons", reasons.String()},
+	diagram = "```mermaid\n" + strings.TrimSpace(diagram) + "\n```\n"
+	for _, part := range []struct{ document, name, want string }{
+		{"../docs/state-machine.md", "diagram", diagram},
+		{"../docs/state-machine.md", "reasons", reasonTable()},
+		{"../docs/concepts.md", "diagram", diagram},
 	} {
-		before, got, after := between(t, text, part.name)
+		data, err := os.ReadFile(part.document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, got, after := between(t, part.document, string(data), part.name)
 		if *update {
-			text = before + part.want + after
+			if err := os.WriteFile(part.document, []byte(before+part.want+after), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			got = part.want
 		}
 		if got != part.want {
-			t.Errorf("the %s in %s is\n%s\nand the code has\n%s\nIf that is meant, go test ./state -update", part.name, document, got, part.want)
+			t.Errorf("the %s in %s is\n%s\nand the code has\n%s\nIf that is meant, go test ./state -update", part.name, part.document, got, part.want)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(document, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+}
+
+// The document explains each status.
+func TestDocument_Statuses(t *testing.T) {
+	const document = "../docs/state-machine.md"
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, status := range state.Statuses() {
-		if !strings.Contains(text, "`"+string(status)+"`") {
+		if !strings.Contains(string(text), "`"+string(status)+"`") {
 			t.Errorf("%s does not name the status %s", document, status)
 		}
 	}
