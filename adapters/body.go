@@ -23,7 +23,7 @@ func (c *Contract) parse(a answer, at pager.Cursor) (value, *pager.Fault) {
 		if text, err = lastMessage(a.header.Get("Content-Type"), text); err != nil {
 			return value{}, notJSON(a, err)
 		}
-		body, err := parseJSON(text)
+		body, err := parseOutlined(text, c.lookedAt())
 		if err != nil {
 			return value{}, notJSON(a, err)
 		}

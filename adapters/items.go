@@ -58,6 +58,26 @@ func newReader(c *Contract) (reader, error) {
 	return r, nil
 }
 
+// lookedAt is how many levels below its top a page is looked up in: down to its
+// entries, and to what is read of each.
+func (c *Contract) lookedAt() int {
+	depth := func(p Path) int {
+		steps, err := p.steps()
+		if err != nil {
+			return 0
+		}
+		return len(steps)
+	}
+	inEntry := depth(c.Items.CreatedAt)
+	for _, p := range c.Items.ID {
+		inEntry = max(inEntry, depth(p))
+	}
+	for _, s := range c.Items.Skip {
+		inEntry = max(inEntry, depth(s.At))
+	}
+	return depth(c.Items.At) + 1 + inEntry
+}
+
 // read returns the entry at the given place of a page, and whether the contract
 // says that it is to be left out.
 func (r reader) read(v value, place int) (e entry, skip bool) {

@@ -48,15 +48,29 @@ func (k kind) String() string {
 // value is one value inside a JSON text that is known to be valid. It is a part
 // of the text itself: numbers keep every digit, and an item stays as it was sent.
 // The zero value is absent.
-type value struct{ raw []byte }
+type value struct {
+	raw []byte
+	// outline, where there is one, knows what the value holds; node is the value's
+	// own place in it.
+	outline *outline
+	node    int32
+}
 
 // parseJSON checks the text once, so that everything after it can trust the
 // syntax. Nesting deeper than encoding/json allows (10,000) is an error.
-func parseJSON(text []byte) (value, error) {
+func parseJSON(text []byte) (value, error) { return parseOutlined(text, 0) }
+
+// parseOutlined is parseJSON for a text in which much will be looked up, down to
+// the given number of levels below its top.
+func parseOutlined(text []byte, levels int) (value, error) {
+	trimmed := bytes.Trim(text, " \t\r\n")
+	if o, ok := scan(trimmed, levels); ok {
+		return value{raw: trimmed, outline: o}, nil
+	}
 	if err := json.Unmarshal(text, &checked{}); err != nil {
 		return value{}, err
 	}
-	return value{bytes.Trim(text, " \t\r\n")}, nil
+	return value{raw: trimmed}, nil
 }
 
 // checked makes encoding/json check a text without copying it.
@@ -92,12 +106,18 @@ func (v value) members(visit func(name, member value)) {
 	if v.kind() != kindObject {
 		return
 	}
+	if o := v.outline; o != nil && o.nodes[v.node].kept {
+		for i := v.node + 1; i < o.nodes[v.node].after; i = o.nodes[i].after {
+			visit(o.name(i), o.at(i))
+		}
+		return
+	}
 	for i := skipSpace(v.raw, 1); v.raw[i] != '}'; {
 		end := skipValue(v.raw, i)
-		name := value{v.raw[i:end]}
+		name := value{raw: v.raw[i:end]}
 		i = skipSpace(v.raw, skipSpace(v.raw, end)+1) // over the colon
 		end = skipValue(v.raw, i)
-		visit(name, value{v.raw[i:end]})
+		visit(name, value{raw: v.raw[i:end]})
 		if i = skipSpace(v.raw, end); v.raw[i] == ',' {
 			i = skipSpace(v.raw, i+1)
 		}
@@ -108,6 +128,14 @@ func (v value) members(visit func(name, member value)) {
 // encoding/json, so that a path and a decoded item see the same value.
 func (v value) member(name string) value {
 	var found value
+	if o := v.outline; o != nil && o.nodes[v.node].kept && v.kind() == kindObject {
+		for i := v.node + 1; i < o.nodes[v.node].after; i = o.nodes[i].after {
+			if o.name(i).spells(name) {
+				found = o.at(i)
+			}
+		}
+		return found
+	}
 	v.members(func(n, m value) {
 		if n.spells(name) {
 			found = m
@@ -131,9 +159,15 @@ func (v value) elements() []value {
 		return nil
 	}
 	var all []value
+	if o := v.outline; o != nil && o.nodes[v.node].kept {
+		for i := v.node + 1; i < o.nodes[v.node].after; i = o.nodes[i].after {
+			all = append(all, o.at(i))
+		}
+		return all
+	}
 	for i := skipSpace(v.raw, 1); v.raw[i] != ']'; {
 		end := skipValue(v.raw, i)
-		all = append(all, value{v.raw[i:end]})
+		all = append(all, value{raw: v.raw[i:end]})
 		if i = skipSpace(v.raw, end); v.raw[i] == ',' {
 			i = skipSpace(v.raw, i+1)
 		}
@@ -256,10 +290,9 @@ func skipValue(b []byte, i int) int {
 }
 
 func skipString(b []byte, i int) int {
-	for i++; b[i] != '"'; i++ {
-		if b[i] == '\\' {
-			i++
+	for i++; ; i += 2 { // over a backslash and what it takes
+		if i = special(b, i); b[i] == '"' {
+			return i + 1
 		}
 	}
-	return i + 1
 }

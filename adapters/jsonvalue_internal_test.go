@@ -1,23 +1,94 @@
 package adapters
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// FuzzValue compares the reading of parts with that of encoding/json.
+// FuzzValue compares the reading of parts with that of encoding/json, with and
+// without an outline.
 func FuzzValue(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,{"b":"\\\"]}"},null],"a":{}}`, ` [ true , -1.5e3,"\ud83d\ude00" ] `, `"x"`, `{"":0,"\u0061":[[[]]]}`, `[`} {
+	for _, seed := range []string{
+		`{"a":[1,{"b":"\\\"]}"},null],"a":{}}`, ` [ true , -1.5e3,"\ud83d\ude00" ] `, `"x"`, `{"":0,"\u0061":[[[]]]}`, `[`,
+		"\"12345\u007f678\x0112345678\"", "\"ü12345678\\\\\"", `"1234567\"89abcdef\u00e4"`, "[\"\t\"]",
+		`[-0,0.5,01]`, `1.`, `-`, `1e+`, `[1 2]`, `{"a":1,}`, `{"a" 1}`, `"\uD83"`, `"\x"`, `tru`,
+		strings.Repeat("[", 200) + strings.Repeat("]", 200), "[" + strings.Repeat("1,", 100) + "1]",
+		`{"a":{"b":{"c":[{"d":[1]}]}},"a":[{"b":2,"b":3}]}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		v, err := parseJSON(text)
-		if (err == nil) != json.Valid(text) {
-			t.Fatalf("%q: %v", text, err)
+		for _, levels := range []int{0, 1, 2, 3, 100} {
+			v, err := parseOutlined(text, levels)
+			if (err == nil) != json.Valid(text) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			if err == nil {
+				compare(t, v)
+			}
 		}
-		if err == nil {
-			compare(t, v)
+	})
+}
+
+// An outline is there down to its level, and not where it would take more room
+// than the text.
+func TestOutline(t *testing.T) {
+	entry := `{"id":"a-long-enough-id","at":{"created":"2026-01-02T03:04:05Z","by":"somebody"},"text":"` + strings.Repeat("x", 100) + `"}`
+	v, err := parseOutlined([]byte(`{"data":[`+entry+`,`+entry+`],"more":false}`), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := v.member("data").elements()[1]
+	if o := second.outline; o == nil || !o.nodes[second.node].kept {
+		t.Error("an entry at the second level has no outline of its members")
+	}
+	if at := second.member("at"); at.outline == nil || at.outline.nodes[at.node].kept {
+		t.Error("a member at the third level has an outline of what it holds")
+	}
+	if by := second.member("at").member("by").plainText(); by != "somebody" {
+		t.Errorf("below the outline: %q", by)
+	}
+	tiny, err := parseOutlined([]byte("["+strings.Repeat("1,", 10_000)+"1]"), 3)
+	if err != nil || tiny.outline != nil {
+		t.Errorf("an outline of many tiny values was kept, or %v", err)
+	}
+	if n := len(tiny.elements()); n != 10_001 {
+		t.Errorf("%d elements without an outline", n)
+	}
+}
+
+// What is nested deeper than the scanner goes is judged by encoding/json, with its
+// own error.
+func TestDepth(t *testing.T) {
+	for depth, good := range map[int]bool{scanDepth: true, scanDepth + 1: true, 10_000: true, 10_001: false} {
+		text := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		if _, err := parseJSON(text); (err == nil) != good {
+			t.Errorf("%d levels: %v", depth, err)
+		}
+	}
+	var syntax *json.SyntaxError
+	if _, err := parseJSON([]byte(`{"a":`)); !errors.As(err, &syntax) || syntax.Offset != 5 {
+		t.Errorf("a text that is cut gives %v", err)
+	}
+}
+
+// special is written for 8 bytes at a time; this is what it means.
+func FuzzSpecial(f *testing.F) {
+	f.Add([]byte("abcdefgh\x00"))
+	f.Add([]byte("\xff\xa0\x80ü\"\\"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for i := range text {
+			want := bytes.IndexFunc(text[i:], func(r rune) bool { return r < ' ' || r == '"' || r == '\\' })
+			if want < 0 {
+				want = len(text) - i
+			}
+			if got := special(text, i); got != i+want {
+				t.Fatalf("%q from %d: %d, want %d", text, i, got, i+want)
+			}
 		}
 	})
 }

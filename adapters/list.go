@@ -98,7 +98,8 @@ func (p pages[T]) read(ctx context.Context, at pager.Cursor) (pager.Page[T], err
 		Vetoes: read.vetoes, Bounded: p.list.contract.bounded(), Meta: read.meta,
 	}
 	for i, e := range read.entries {
-		item := pager.Item[T]{ID: e.id, Problem: e.problem, CreatedAt: e.created, Raw: slices.Clip(e.raw.raw)}
+		item := &out.Items[i] // where it is decoded, so that it is not copied
+		*item = pager.Item[T]{ID: e.id, Problem: e.problem, CreatedAt: e.created, Raw: slices.Clip(e.raw.raw)}
 		if e.id != "" {
 			if err := decode(e.raw.raw, &item.Value); err != nil {
 				f := &pager.Fault{
@@ -110,7 +111,6 @@ func (p pages[T]) read(ctx context.Context, at pager.Cursor) (pager.Page[T], err
 				return pager.Page[T]{}, f
 			}
 		}
-		out.Items[i] = item
 	}
 	return out, nil
 }

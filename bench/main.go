@@ -66,6 +66,8 @@ func run(ctx context.Context) error {
 		rows.DBOS(setup, 1, 2_000),
 		rows.DBOS(setup, 16, 2_000),
 		rows.SQLite(setup, 5_000),
+		rows.DecodeArray(),
+		rows.DecodeObject(),
 	}
 	for _, f := range families {
 		if !matches(*chosen, f.Name) {
