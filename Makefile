@@ -61,6 +61,9 @@ modules-test: ## vet and test the modules of their own, examples among them
 		(cd $$module && go vet ./... && go test ./... && go mod tidy -diff); \
 	done
 
+readme: ## follow the README word for word, in a clone
+	EVERYPAGE_README=1 go test -count=1 -timeout 25m -run Readme -v ./docs
+
 demo: ## walk, be killed, come back, and prove it
 	go run ./cmd/everypage demo
 

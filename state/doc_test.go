@@ -38,6 +38,16 @@ func reasonTable() string {
 	return table.String()
 }
 
+// adviceTable is what to do about each code.
+func adviceTable(explanations []state.Explanation) string {
+	var table strings.Builder
+	table.WriteString("| code | what happened | what to do |\n| --- | --- | --- |\n")
+	for _, e := range explanations {
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", e.Code, e.Meaning, e.Advice)
+	}
+	return table.String()
+}
+
 // The documents hold the table of transitions and the reasons with their remedies
 // as the code has them: go test ./state -update.
 func TestDocuments(t *testing.T) {
@@ -50,6 +60,8 @@ func TestDocuments(t *testing.T) {
 		{"../docs/state-machine.md", "diagram", diagram},
 		{"../docs/state-machine.md", "reasons", reasonTable()},
 		{"../docs/concepts.md", "diagram", diagram},
+		{"../docs/operating.md", "reasons", adviceTable(state.Explanations())},
+		{"../docs/operating.md", "holds", adviceTable(state.HoldExplanations())},
 	} {
 		data, err := os.ReadFile(part.document)
 		if err != nil {

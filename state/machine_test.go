@@ -239,9 +239,10 @@ func TestExplanations(t *testing.T) {
 			t.Errorf("%s is explained twice", e.Code)
 		}
 		seen[e.Code] = true
-		if e.Meaning == "" || len(e.Remedies) == 0 {
-			t.Errorf("%s has no meaning or no remedy", e.Code)
+		if len(e.Remedies) == 0 {
+			t.Errorf("%s has no remedy", e.Code)
 		}
+		inWords(t, e)
 		if e.Allows(state.RunAgain) && len(e.Remedies) > 1 {
 			t.Errorf("%s is a pause and a review", e.Code)
 		}
@@ -273,6 +274,46 @@ func TestExplanations(t *testing.T) {
 	if e := state.Explain("from_tomorrow"); !e.Allows(state.Reopen) || !e.Allows(state.Supersede) {
 		t.Errorf("an unknown code has the remedies %v", e.Remedies)
 	}
+}
+
+// inWords fails unless an explanation says in whole sentences what happened and what
+// to do.
+func inWords(t *testing.T, e state.Explanation) {
+	t.Helper()
+	for what, text := range map[string]string{"meaning": e.Meaning, "advice": e.Advice} {
+		if len(text) < 20 || !strings.HasSuffix(text, ".") || text[0] < 'A' || text[0] > 'Z' {
+			t.Errorf("the %s of %s is no sentence: %q", what, e.Code, text)
+		}
+	}
+}
+
+// So is every reason for which an item is held.
+func TestHoldExplanations(t *testing.T) {
+	seen := map[pager.Code]bool{}
+	for _, e := range state.HoldExplanations() {
+		if seen[e.Code] {
+			t.Errorf("%s is explained twice", e.Code)
+		}
+		seen[e.Code] = true
+		inWords(t, e)
+		if got := state.ExplainHold(e.Code); got.Advice != e.Advice {
+			t.Errorf("ExplainHold(%s) is %+v", e.Code, got)
+		}
+	}
+	for _, code := range []pager.Code{
+		state.HoldAttempts, state.HoldPermanent, state.HoldInDoubt, state.HoldPoison, state.HoldVanished,
+		state.HoldCreatedAt, state.HoldPayload, state.HoldKeyMismatch, state.WrittenOff,
+	} {
+		if !seen[code] {
+			t.Errorf("%s is not explained", code)
+		}
+		delete(seen, code)
+	}
+	for code := range seen {
+		t.Errorf("%s is explained, and this test does not know it: add it", code)
+	}
+	inWords(t, state.ExplainHold("from_tomorrow"))
+	inWords(t, state.Explain("from_tomorrow"))
 }
 
 // ReasonOf keeps everything that the API said.
