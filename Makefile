@@ -12,8 +12,11 @@ MCP_EVERYTHING_VERSION := 2025.12.18
 SAMPLE_APISERVER_VERSION := v0.37.2
 # Modules of their own, so that nobody who uses everypage inherits what they need.
 MODULES := oteleverypage examples/go-github examples/postgres-incremental examples/prometheus
+# How long each fuzz target runs.
+FUZZTIME ?= 10s
 CROSS := windows/amd64 darwin/arm64 linux/arm
 
+SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: $(shell awk -F: '/^[a-z-]+:.*\#\# / { print $$1 }' Makefile)
 
@@ -28,6 +31,31 @@ vet: ## run go vet
 
 test: ## run the tests; the real ones skip where their input is absent
 	go test ./...
+
+test-middle: ## run the property tests and the crash tests as deep as CI does
+	EVERYPAGE_TIER=middle go test -count=1 -timeout 40m ./proptest/... ./store/... .
+
+test-long: ## run them as deep as they go, some 20 minutes
+	EVERYPAGE_TIER=long go test -count=1 -timeout 90m ./...
+
+fuzz: ## run each fuzz target for FUZZTIME
+	@set -e; go list -f '{{.Dir}}' ./... | while read -r dir; do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go 2>/dev/null | cut -c6-); do \
+			echo "$$dir $$target"; \
+			(cd "$$dir" && go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .); \
+		done; \
+	done
+
+tracked-check: ## fail on a tracked file that is built, ignored or large
+	@set -e; \
+	ignored=$$(git ls-files --cached --ignored --exclude-standard); \
+	[ -z "$$ignored" ] || { echo "tracked and ignored: $$ignored"; exit 1; }; \
+	git ls-files -z | while IFS= read -r -d '' file; do \
+		[ -f "$$file" ] || continue; \
+		size=$$(wc -c < "$$file"); \
+		[ "$$size" -le 400000 ] || { echo "$$file is too large to be kept here: $$size bytes"; exit 1; }; \
+		case $$(head -c 4 "$$file" | od -An -tx1 | tr -d ' \n') in 7f454c46|4d5a9000|cffaedfe) echo "$$file is a built program"; exit 1;; esac; \
+	done
 
 race: ## run the tests under the race detector
 	go test -race ./...
