@@ -34,6 +34,7 @@ func run(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "rounds of each family")
 	items := flag.Int("items", 200_000, "length of the lists of the quick families")
 	dir := flag.String("dir", os.TempDir(), "folder on the disk to measure")
+	divisor := flag.Int("shorter", 1, "make the long lists so many times shorter")
 	seed := flag.Uint64("seed", rand.Uint64(), "where the crashes are")
 	only := flag.String("side", "", "measure this side alone, such as engine: for a profile")
 	cpu := flag.String("cpuprofile", "", "file for a profile of the processor")
@@ -68,6 +69,10 @@ func run(ctx context.Context) error {
 		rows.SQLite(setup, 5_000),
 		rows.DecodeArray(),
 		rows.DecodeObject(),
+		rows.Allocations(setup),
+		rows.Overlap(setup),
+		rows.Length(setup, workload.Random, *divisor),
+		rows.Length(setup, workload.Sequential, *divisor),
 	}
 	for _, f := range families {
 		if !matches(*chosen, f.Name) {

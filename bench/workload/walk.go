@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/pager"
@@ -21,6 +22,8 @@ type Walk struct {
 	Concurrency int
 	AtMostOnce  bool
 	ReadAhead   bool
+	// PageTakes is how long a page takes to come.
+	PageTakes time.Duration
 	// Handle is the handler; nil does nothing.
 	Handle func(ctx context.Context, item everypage.Item[Nothing]) error
 	// Observer sees the run's steps.
@@ -30,7 +33,14 @@ type Walk struct {
 // Pager returns the list. A page's cursor is the place of its first item.
 func (w Walk) Pager() pager.Pager[Nothing] {
 	raw := []byte("{}")
-	return pager.Func[Nothing](func(_ context.Context, at pager.Cursor) (pager.Page[Nothing], error) {
+	return pager.Func[Nothing](func(ctx context.Context, at pager.Cursor) (pager.Page[Nothing], error) {
+		if w.PageTakes > 0 {
+			select {
+			case <-time.After(w.PageTakes):
+			case <-ctx.Done():
+				return pager.Page[Nothing]{}, ctx.Err()
+			}
+		}
 		from := 0
 		if token, ok := at.Token(); ok {
 			var err error

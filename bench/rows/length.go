@@ -1,0 +1,190 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/everypage-go/everypage/bench/child"
+	"github.com/everypage-go/everypage/bench/measure"
+	"github.com/everypage-go/everypage/bench/workload"
+)
+
+// The names of the metrics of long lists.
+const (
+	PeakMiB      = "peak MiB"
+	firstCallMS  = "first call ms"
+	bytesPerItem = "bytes/item"
+	closedBytes  = "closed bytes/item" // without the compaction
+	// ItemsPerSecond is the name of the throughput, for the plot.
+	ItemsPerSecond = itemsPerSecond
+)
+
+// resumes is how often a run is gone on with in a row.
+const resumes = 5
+
+// Lengths are the lengths of the lists of the long families, the shortest first:
+// what is compared are the ends, and neighbours of the last one.
+var Lengths = [...]int{10_000, 100_000, 1_000_000, 10_000_000} //nolint:gochecknoglobals // a constant table
+
+// Length walks lists of growing length, each in a process of its own, and
+// compares throughput, memory, size and the time to go on. divisor makes the
+// lists shorter, for a quick look.
+func Length(s Setup, ids workload.IDs, divisor int) measure.Family {
+	f := measure.Family{
+		Name:   "length/" + string(ids),
+		Work:   fmt.Sprintf("lists of %s to %s items with %s IDs, one at a time, each in a process of its own", thousands(Lengths[0]/divisor), thousands(Lengths[len(Lengths)-1]/divisor), ids),
+		Rounds: 3,
+		Check:  checked(workload.Walk{IDs: ids, Concurrency: 1}),
+	}
+	for _, length := range Lengths {
+		f.Sides = append(f.Sides, measure.Side{
+			Name: LengthName(length),
+			Run:  func(ctx context.Context) (measure.Sample, error) { return s.long(ctx, ids, length/divisor) },
+		})
+	}
+	most, tenth, short, shortest := LengthName(10_000_000), LengthName(1_000_000), LengthName(100_000), LengthName(10_000)
+	throughput, bytes := 0.6, 45.0
+	if ids == workload.Sequential {
+		throughput, bytes = 0.9, 16
+	}
+	beside := func(metric, unit string, sides ...string) (all []measure.Absolute) {
+		for _, side := range sides {
+			all = append(all, measure.Absolute{Side: side, Metric: metric, Unit: unit})
+		}
+		return all
+	}
+	f.Rows = []measure.Row{
+		{
+			Name: fmt.Sprintf("throughput at 10,000,000 items against 100,000: %s IDs", ids),
+			Of:   measure.Ratio(most, short, itemsPerSecond), Unit: "×", Bar: measure.AtLeast(throughput),
+			Beside: beside(itemsPerSecond, "items/s", most, short),
+		},
+		{
+			Name: fmt.Sprintf("peak memory at 10,000,000 items against 1,000,000: %s IDs", ids),
+			Of:   measure.Ratio(most, tenth, PeakMiB), Unit: "×", Bar: measure.AtMost(1.25),
+			Beside: beside(PeakMiB, "MiB", most, tenth),
+		},
+		{
+			Name: fmt.Sprintf("peak memory of the process at 10,000,000 items, default options: %s IDs", ids),
+			Of:   measure.Metric(most, PeakMiB), Unit: " MiB", Bar: measure.AtMost(128),
+		},
+		{
+			Name: fmt.Sprintf("ledger bytes an item, closed and compacted, the ID included: %s IDs", ids),
+			Of:   measure.Metric(most, bytesPerItem), Unit: " bytes", Bar: measure.AtMost(bytes),
+			Beside: beside(closedBytes, "bytes before the compaction", most),
+		},
+		{
+			Name: fmt.Sprintf("time from Run to the first call when resuming, 10,000,000 items against 10,000: %s IDs", ids),
+			Of:   measure.Ratio(most, shortest, firstCallMS), Unit: "×", Bar: measure.AtMost(2),
+			Beside: beside(firstCallMS, "ms", most, shortest),
+		},
+	}
+	return f
+}
+
+// LengthName is the name of the side that walks a list of the given length.
+func LengthName(length int) string { return thousands(length) }
+
+// long walks a list up to its last page, goes on several times, completes the
+// run, and compacts the ledger.
+func (s Setup) long(ctx context.Context, ids workload.IDs, items int) (sample measure.Sample, err error) {
+	err = s.folder(func(dir string) error {
+		task := child.Task{Ledger: filepath.Join(dir, "ledger"), IDs: ids, Items: items}
+		walked, err := child.Run(ctx, task)
+		if err != nil {
+			return err
+		}
+		task.Resume = resumes
+		resumed, err := child.Run(ctx, task)
+		if err != nil {
+			return err
+		}
+		before, err := size(task.Ledger)
+		if err != nil {
+			return err
+		}
+		if err := compact(ctx, filepath.Join(task.Ledger, "db")); err != nil {
+			return err
+		}
+		after, err := size(task.Ledger)
+		if err != nil {
+			return err
+		}
+		first := make([]float64, len(resumed.FirstCall))
+		for i, took := range resumed.FirstCall {
+			first[i] = float64(took) / float64(time.Millisecond)
+		}
+		pages := items - lastPage(items)
+		sample = measure.Sample{
+			itemsPerSecond: float64(pages) / walked.Walked.Seconds(),
+			PeakMiB:        float64(max(walked.PeakBytes, resumed.PeakBytes)) / (1 << 20),
+			firstCallMS:    measure.Median(first),
+			bytesPerItem:   float64(after) / float64(items),
+			closedBytes:    float64(before) / float64(items),
+		}
+		return nil
+	})
+	return sample, err
+}
+
+// lastPage is the number of items on the last page, which is not walked.
+func lastPage(items int) int { return items - (items-1)/workload.PageSize*workload.PageSize }
+
+// size is the sum of the sizes of the files below a folder.
+func size(dir string) (sum int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		sum += info.Size()
+		return err
+	})
+	return sum, err
+}
+
+// compact compacts the database of a closed ledger, with the options that the
+// ledger itself gave it: they stand in a file beside its tables.
+func compact(ctx context.Context, dir string) error {
+	options, err := storedOptions(dir)
+	if err != nil {
+		return fmt.Errorf("read the ledger's own options: %w", err)
+	}
+	database, err := pebble.Open(dir, options)
+	if err != nil {
+		return err
+	}
+	err = database.Compact(ctx, []byte{0}, []byte{0xff, 0xff}, false)
+	return errors.Join(err, database.Close())
+}
+
+func storedOptions(dir string) (*pebble.Options, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
+	if err != nil || len(found) == 0 {
+		return nil, errors.Join(err, errors.New("there is no file OPTIONS"))
+	}
+	text, err := os.ReadFile(slices.MaxFunc(found, strings.Compare))
+	if err != nil {
+		return nil, err
+	}
+	options := &pebble.Options{Logger: silent{}}
+	err = options.Parse(string(text), &pebble.ParseHooks{
+		NewFilterPolicy: func(name string) (pebble.FilterPolicy, error) {
+			if policy := bloom.FilterPolicy(10); policy.Name() == name {
+				return policy, nil
+			}
+			return pebble.NoFilterPolicy, nil
+		},
+	})
+	return options, err
+}
