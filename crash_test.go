@@ -47,6 +47,7 @@ type crashPlan struct {
 	atMostOnce    bool
 	notReplayable bool
 	rotate        bool // each life meets the items of a page in another order
+	way           string
 	lives         []life
 }
 
@@ -57,6 +58,13 @@ type life struct {
 	concurrency int
 	ahead       bool
 }
+
+// The ways to write a job.
+const (
+	byItem  = "a handler of one item"
+	byBatch = "a handler of batches"
+	byLoop  = "a loop"
+)
 
 // The ends of a life.
 const (
@@ -80,6 +88,7 @@ func drawCrashPlan(t *rapid.T) *crashPlan {
 		atMostOnce:    rapid.Bool().Draw(t, "at most once"),
 		notReplayable: rapid.Bool().Draw(t, "not replayable"),
 		rotate:        rapid.Bool().Draw(t, "rotate"),
+		way:           rapid.SampledFrom([]string{byItem, byBatch, byLoop}).Draw(t, "way"),
 	}
 	duplicates := rapid.Bool().Draw(t, "duplicates")
 	n := 0
@@ -295,6 +304,38 @@ func (h *history) job() everypage.Job[ticket] {
 	}
 }
 
+// walk runs the job in the plan's way.
+func (h *history) walk(ctx context.Context, t *rapid.T, ledger *pebblestore.Store) (receipt *state.Receipt, err error) {
+	job := h.job()
+	switch h.plan.way {
+	case byBatch:
+		job.Handle, job.HandleBatch, job.Options.BatchSize = nil, h.handleBatch, 3
+	case byLoop:
+		job.Handle, job.Options.Concurrency = nil, 0
+		for item, failed := range everypage.Each(ctx, ledger, job) {
+			if err = failed; err != nil {
+				break
+			}
+			if failed := h.handle(ctx, item.Item); failed != nil {
+				item.Fail(failed)
+			} else {
+				item.Done()
+			}
+		}
+		return h.newest(t, ledger), err
+	}
+	return everypage.Run(ctx, ledger, job)
+}
+
+// handleBatch has the effects of a batch one after the other.
+func (h *history) handleBatch(ctx context.Context, items []everypage.Item[ticket]) []error {
+	outcomes := make([]error, len(items))
+	for i, item := range items {
+		outcomes[i] = h.handle(ctx, item)
+	}
+	return outcomes
+}
+
 // open opens the ledger as it is on disk.
 func (h *history) open(t *rapid.T) *pebblestore.Store {
 	ledger, err := pebblestore.Open("ledger", &pebblestore.Options{FS: h.fs, Now: h.clock.Now})
@@ -319,7 +360,7 @@ func (h *history) live(t *rapid.T, is life) (receipt *state.Receipt, err error) 
 	h.cancel = cancel
 	h.mu.Unlock()
 	ledger := h.open(t)
-	receipt, err = everypage.Run(ctx, ledger, h.job())
+	receipt, err = h.walk(ctx, t, ledger)
 	if h.dead {
 		_ = ledger.Close() // of a process that is gone
 		h.fs = h.left

@@ -21,6 +21,27 @@
 //		},
 //	})
 //
+// # Three ways to write a job
+//
+// [Job.Handle] does the action on one item, [Job.HandleBatch] on several, for an API
+// that takes them in bulk, with an outcome for each; and [Each] is for those who
+// would rather write a loop:
+//
+//	for item, err := range everypage.Each(ctx, ledger, job) {
+//		if err != nil {
+//			return err // the run is paused, or needs review
+//		}
+//		if err := crm.Remind(ctx, item.Value, item.Key); err != nil {
+//			item.Fail(err)
+//			continue
+//		}
+//		item.Done()
+//	}
+//
+// What an error says is the same in all three: a plain one is tried again, and
+// [Permanent], [PauseRun] and [NotDone] say otherwise. Nothing but a nil outcome or
+// Done makes an item done. All keep what follows.
+//
 // # What a run promises
 //
 // The error of [Run] is nil if and only if the receipt says complete: the end of

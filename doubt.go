@@ -38,7 +38,7 @@ func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool,
 			return false, err
 		}
 		if happened {
-			r.done(t, 0)
+			r.done(t, r.clock.Now(), 0)
 			return true, nil
 		}
 		t.record.Intent, t.record.DoubtSince = false, time.Time{}
@@ -59,21 +59,24 @@ func (r *runner[T]) resolveDoubt(ctx context.Context, t *task[T]) (settled bool,
 }
 
 // unconfirmed counts a failed question about an effect like a failed call. The
-// doubt stays.
-func (r *runner[T]) unconfirmed(ctx context.Context, t *task[T], err error) result[T] {
+// doubt stays. It returns whether the run stops.
+func (w *worker[T]) unconfirmed(ctx context.Context, t *task[T], err error) (stops bool) {
 	if ctx.Err() != nil {
-		return result[T]{task: t, halt: r.cancelled(ctx, t.record.Page)}
+		w.halted(w.cancelled(ctx, t.record.Page))
+		return true
 	}
 	if pause, ok := errors.AsType[*PauseRunError](err); ok {
-		return result[T]{task: t, halt: r.sinkLimited(pause, t.record.Page)}
+		w.halted(w.sinkLimited(pause, t.record.Page))
+		return true
 	}
-	if t.record.Attempts+1 >= r.job.Options.MaxAttempts {
-		r.hold(t, state.HoldInDoubt, err.Error(), 1)
-		return result[T]{task: t}
+	if t.record.Attempts+1 >= w.job.Options.MaxAttempts {
+		w.hold(t, state.HoldInDoubt, err.Error(), 1)
+		return false
 	}
 	is := t.record
-	is.Attempts, is.Detail, is.UpdatedAt = is.Attempts+1, bounded(err.Error()), r.clock.Now()
-	r.put(t, is, 1)
-	t.ready = is.UpdatedAt.Add(r.jitter(interval(r.job.Options.Backoff, is.Attempts)))
-	return result[T]{task: t, again: true}
+	is.Attempts, is.Detail, is.UpdatedAt = is.Attempts+1, bounded(err.Error()), w.clock.Now()
+	w.put(t, is, 1)
+	w.spread = 0
+	w.callLater(t)
+	return false
 }

@@ -71,12 +71,7 @@ func (e *ReviewError) Error() string {
 }
 
 // Remedies returns what a person can do, the gentlest first.
-func (e *ReviewError) Remedies() []state.Remedy {
-	if e.Receipt.Reason == nil {
-		return nil
-	}
-	return state.Explain(e.Receipt.Reason.Code).Remedies
-}
+func (e *ReviewError) Remedies() []state.Remedy { return e.Receipt.Remedies() }
 
 // Is reports whether target is ErrNeedsReview.
 func (e *ReviewError) Is(target error) bool { return target == ErrNeedsReview }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/pager"
@@ -101,6 +102,113 @@ func ExampleKey() {
 	// Output:
 	// 2026-11-30|T-1|remind
 	// sha256|bc436f705aade5833d2026aaae6f9826c75809ad6247aa91998bf641564592eb
+}
+
+// An API that takes items in bulk says of each what became of it. What failed is
+// called again with what else is due by then; what succeeded beside it is done.
+func ExampleJob_handleBatch() {
+	folder, err := os.MkdirTemp("", "everypage-example-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	ledger, err := pebblestore.Open(filepath.Join(folder, "ledger"), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = ledger.Close() }()
+
+	receipt, err := everypage.Run(context.Background(), ledger, everypage.Job[string]{
+		Name: "overdue-tickets", Pager: pager.Func[string](twoPages), Action: "remind",
+		HandleBatch: func(_ context.Context, items []everypage.Item[string]) []error {
+			outcomes := make([]error, len(items))
+			for i, item := range items {
+				fmt.Println(item.ID, "attempt", item.Attempt)
+				if item.ID == "B" && item.Attempt == 1 {
+					outcomes[i] = errors.New("row 2: try again")
+				}
+			}
+			return outcomes
+		},
+		Options: everypage.Options{BatchSize: 50, Backoff: everypage.Backoff{Initial: time.Millisecond}},
+	})
+	fmt.Println(receipt.Status, receipt.ProcessedUnique, err)
+	// Output:
+	// A attempt 1
+	// B attempt 1
+	// B attempt 2
+	// C attempt 1
+	// complete 3 <nil>
+}
+
+// A loop over the items of a run. Leaving it leaves the run paused; the next loop
+// begins where it stood.
+func ExampleEach() {
+	folder, err := os.MkdirTemp("", "everypage-example-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	ledger, err := pebblestore.Open(filepath.Join(folder, "ledger"), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = ledger.Close() }()
+
+	job := everypage.Job[string]{
+		Name: "overdue-tickets", Pager: pager.Func[string](twoPages), Action: "remind",
+	}
+	for _, most := range []int{2, 10} { // the first loop is left with B in hand
+		for item, err := range everypage.Each(context.Background(), ledger, job) {
+			if err != nil {
+				fmt.Println(err)
+				break
+			}
+			if most--; most == 0 {
+				fmt.Println("left with", item.ID)
+				break
+			}
+			fmt.Println(item.ID, item.Value)
+			item.Done()
+		}
+	}
+	// Output:
+	// A overdue
+	// left with B
+	// B overdue
+	// C overdue
+}
+
+// Where neither Done nor Fail is called, an item is never done.
+func ExampleOpenItem() {
+	folder, err := os.MkdirTemp("", "everypage-example-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	ledger, err := pebblestore.Open(filepath.Join(folder, "ledger"), nil)
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = ledger.Close() }()
+
+	job := everypage.Job[string]{
+		Name: "overdue-tickets", Pager: pager.Func[string](twoPages), Action: "remind",
+		Options: everypage.Options{MaxAttempts: 1},
+	}
+	for item, err := range everypage.Each(context.Background(), ledger, job) {
+		switch {
+		case errors.Is(err, everypage.ErrNeedsReview):
+			var review *everypage.ReviewError
+			errors.As(err, &review)
+			fmt.Println(review.Receipt.HeldCount, "held;", review.Remedies())
+		case err != nil:
+			fmt.Println(err)
+		case item.ID != "B":
+			item.Done()
+		}
+	}
+	// Output: 1 held; [reopen accept supersede]
 }
 
 // What a reason means, and what can be done about it, is data.

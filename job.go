@@ -21,13 +21,26 @@ type Job[T any] struct {
 	Name string
 	// Pager walks the list.
 	Pager pager.Pager[T]
-	// Action names what Handle does, such as "send-reminder". It is part of every
-	// item's key.
+	// Action names what is done to each item, such as "send-reminder". It is part
+	// of every item's key.
 	Action string
 	// Handle does the action on one item. nil means that it succeeded; see
 	// [Permanent], [PauseRun] and [NotDone] for what else it can say. It is called
 	// from several goroutines where Concurrency is above 1.
+	//
+	// A job has either Handle or HandleBatch; one whose items a loop handles, by
+	// [Each], has neither.
 	Handle func(ctx context.Context, item Item[T]) error
+	// HandleBatch does the action on several items of one page, or of the hold
+	// queue, for an API that takes them in bulk. It returns one outcome for each
+	// item, in order, of the same kind as those of Handle; nil means that all
+	// succeeded. Where it panics or returns another number of outcomes, nobody knows
+	// what became of which, and every item of the batch has failed.
+	//
+	// An item that fails is called again in a batch of those that are due then; what
+	// succeeded beside it is done. After a process died in a batch, its items are
+	// called one by one, so that the one that kills it is found.
+	HandleBatch func(ctx context.Context, items []Item[T]) []error
 
 	// List describes the list, where Pager does not do so itself
 	// (pager.Describer). Fields that are set here take precedence.
@@ -77,9 +90,12 @@ type Job[T any] struct {
 
 // Options say how a job is run.
 type Options struct {
-	// Concurrency is the number of items of a page that are handled at a time.
-	// Defaults to 1.
+	// Concurrency is the number of items of a page, or with HandleBatch of batches,
+	// that are handled at a time. Defaults to 1.
 	Concurrency int
+	// BatchSize is the most items that HandleBatch gets at once. A batch never
+	// waits for items of another page, so that it can be smaller. Defaults to 100.
+	BatchSize int
 	// MaxAttempts is how often an item is called before it is held. Defaults to 3.
 	MaxAttempts int
 	// Backoff is the wait between two calls for one item. Defaults to 500 ms,
@@ -140,11 +156,23 @@ const (
 
 const (
 	defaultMaxAttempts    = 3
+	defaultBatchSize      = 100
 	defaultBackoffInitial = 500 * time.Millisecond
 	defaultBackoffMax     = 30 * time.Second
 	maxNameLength         = 100
 	maxItemIDLength       = 4096 // bytes; a longer ID is no ID
 )
+
+// batchSize is the number of items of one call, at most.
+func (j Job[T]) batchSize() int {
+	switch {
+	case j.HandleBatch == nil:
+		return 1
+	case j.Options.BatchSize == 0:
+		return defaultBatchSize
+	}
+	return j.Options.BatchSize
+}
 
 // withDefaults returns the job with every zero value replaced.
 func (j Job[T]) withDefaults() Job[T] {
@@ -190,7 +218,8 @@ func (j Job[T]) withDefaults() Job[T] {
 
 // Validate reports every problem of the job at once, as a [*JobError]. Run
 // calls it before anything else; a run that was begun already is not held to what
-// a newer contract says about the order of its list.
+// a newer contract says about the order of its list. [Each] takes a job without a
+// handler, and says itself what is wrong with it.
 func (j Job[T]) Validate() error {
 	return j.invalid(append(j.problems(), j.orderProblems()...))
 }
@@ -214,8 +243,11 @@ func (j Job[T]) problems() []error {
 	problem(!validName(j.Name), "Name must be 1 to %d letters, digits, dots, dashes and underscores, and not begin with a dot", maxNameLength)
 	problem(j.RunID != "" && !validName(j.RunID), "RunID %q must be 1 to %d letters, digits, dots, dashes and underscores, and not begin with a dot", j.RunID, maxNameLength)
 	problem(j.Pager == nil, "Pager is missing: use adapters.List, or a pager of your own")
-	problem(j.Action == "", "Action is missing: name what Handle does, such as \"send-reminder\"")
-	problem(j.Handle == nil, "Handle is missing")
+	problem(j.Action == "", "Action is missing: name what is done to each item, such as \"send-reminder\"")
+	problem(j.Handle == nil && j.HandleBatch == nil, "Handle is missing: set Handle or HandleBatch, or range over Each")
+	problem(j.Handle != nil && j.HandleBatch != nil, "Handle and HandleBatch are both set: choose one of them")
+	problem(j.HandleBatch == nil && j.Options.BatchSize > 0, "Options.BatchSize is %d and HandleBatch is missing: only batches have a size", j.Options.BatchSize)
+	problem(j.Options.BatchSize < 0, "Options.BatchSize is %d; it must be positive", j.Options.BatchSize)
 	problem(j.Options.Concurrency < 0, "Options.Concurrency is %d; it must be positive", j.Options.Concurrency)
 	problem(j.Options.MaxAttempts < 0, "Options.MaxAttempts is %d; it must be positive", j.Options.MaxAttempts)
 	problem(j.Options.Backoff.Initial < 0 || j.Options.Backoff.Max < 0, "Options.Backoff must not be negative")

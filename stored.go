@@ -72,7 +72,11 @@ func (r *runner[T]) handleStored(ctx context.Context, page store.Page) error {
 // not decode is held.
 func (r *runner[T]) fromPayload(tasks []*task[T], record store.Item) []*task[T] {
 	t := &task[T]{record: record, first: true}
-	value, err := r.job.Decode(record.Payload)
+	var value T
+	err := guarded(func() (err error) {
+		value, err = r.job.Decode(record.Payload)
+		return err
+	})
 	if err != nil {
 		r.hold(t, state.HoldPayload, "its stored bytes do not decode: "+err.Error(), 0)
 		return tasks

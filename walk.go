@@ -253,7 +253,7 @@ func (r *runner[T]) resumeAt(code pager.Code, given time.Time) time.Time {
 func interval(b Backoff, failures int) time.Duration {
 	policy := backoff.ExponentialBackOff{
 		InitialInterval: b.Initial, MaxInterval: b.Max,
-		Multiplier: backoff.DefaultMultiplier, // the jitter is ours: see runner.jitter
+		Multiplier: backoff.DefaultMultiplier, // the jitter is ours: see worker.callLater
 	}
 	policy.Reset()
 	var d time.Duration
