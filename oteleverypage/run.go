@@ -45,6 +45,9 @@ func instrument[T any](job everypage.Job[T], w *watch) everypage.Job[T] {
 	if handle := job.Handle; handle != nil {
 		job.Handle = func(ctx context.Context, item everypage.Item[T]) error { return handle(w.under(ctx), item) }
 	}
+	if handle := job.HandleBatch; handle != nil {
+		job.HandleBatch = func(ctx context.Context, items []everypage.Item[T]) []error { return handle(w.under(ctx), items) }
+	}
 	return job
 }
 
