@@ -305,7 +305,7 @@ func (h *history) job() everypage.Job[ticket] {
 }
 
 // walk runs the job in the plan's way.
-func (h *history) walk(ctx context.Context, t *rapid.T, ledger *pebblestore.Store) (receipt *state.Receipt, err error) {
+func (h *history) walk(ctx context.Context, ledger *pebblestore.Store) (receipt *state.Receipt, err error) {
 	job := h.job()
 	switch h.plan.way {
 	case byBatch:
@@ -322,7 +322,7 @@ func (h *history) walk(ctx context.Context, t *rapid.T, ledger *pebblestore.Stor
 				item.Done()
 			}
 		}
-		return h.newest(t, ledger), err
+		return nil, err
 	}
 	return everypage.Run(ctx, ledger, job)
 }
@@ -360,12 +360,15 @@ func (h *history) live(t *rapid.T, is life) (receipt *state.Receipt, err error) 
 	h.cancel = cancel
 	h.mu.Unlock()
 	ledger := h.open(t)
-	receipt, err = h.walk(ctx, t, ledger)
+	receipt, err = h.walk(ctx, ledger)
 	if h.dead {
 		_ = ledger.Close() // of a process that is gone
 		h.fs = h.left
 		ledger = h.open(t)
 		receipt, err = h.newest(t, ledger), everypage.ErrPaused
+	}
+	if h.plan.way == byLoop {
+		receipt = h.newest(t, ledger)
 	}
 	h.note("Run says: %v", err)
 	if h.wrong != "" {
