@@ -98,13 +98,13 @@ demo: ## walk, be killed, come back, and prove it
 BENCH_RUN = dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd bench && go build -o "$$dir/" . ./walker && "$$dir/bench"
 
 bench: ## measure against the bars, on a machine that does nothing else; flags in BENCH=
-	@$(BENCH_RUN) $(BENCH)
+	@$(BENCH_RUN) -results ../.bench -write ../docs -budget 20m $(BENCH)
 
 bench-quick: ## a short measurement, which fails only where a promise is broken
-	@$(BENCH_RUN) -rounds 1 -items 50000 -shorter 100 $(BENCH)
+	@$(BENCH_RUN) -quick $(BENCH)
 
 bench-check: ## vet, test and tidy the benchmarks' module
-	cd bench && go vet ./... && go test ./... && go mod tidy -diff
+	cd bench && go vet ./... && go build -o /dev/null ./... && go test ./... && go mod tidy -diff
 
 cross: ## build for the other systems, without cgo, into dist/
 	@set -e; for target in $(CROSS); do \
@@ -122,7 +122,7 @@ ci: ## run everything that a change has to pass
 	bash .ci/run
 
 clean: ## remove what these commands made
-	rm -rf .tools .fixtures .peers dist
+	rm -rf .tools .fixtures .peers .bench dist
 
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/.tools/new go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)

@@ -128,7 +128,7 @@ func options(fs vfs.FS) *pebblestore.Options {
 func after(ctx context.Context, walk workload.Walk, seen *witness) error {
 	ledger, err := pebblestore.Open("ledger", options(seen.left))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: the ledger does not open: %w", ErrBroken, err)
 	}
 	err = compare(ctx, walk, ledger, seen)
 	return errors.Join(err, ledger.Close())

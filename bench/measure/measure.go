@@ -30,6 +30,8 @@ type Family struct {
 	Name string
 	// Work says what is done, for a reader of the table.
 	Work string
+	// Means says what the figures mean to somebody who chooses.
+	Means string
 	// Sides take turns. A family may have a single one.
 	Sides []Side
 	// Rows are read off the rounds.
@@ -37,8 +39,9 @@ type Family struct {
 	// Check returns an error if a promise was broken by what the family measures.
 	// It crashes at a point that seed chooses. nil checks nothing.
 	Check func(ctx context.Context, seed uint64) error
-	// Rounds is how many rounds there are at most. Defaults to the caller's.
-	Rounds int
+	// Long families take minutes a round. They have fewer rounds, and end earlier where
+	// the time for all of them does.
+	Long bool
 	// Skip says what is missing on this machine; empty where nothing is.
 	Skip func() string
 }
@@ -53,6 +56,9 @@ type Row struct {
 	Unit string
 	// Bar is what the figure is held against; nil where there is none.
 	Bar *Bar
+	// Limit says, where the bar is not met, what the profile shows and what the
+	// limit is.
+	Limit string
 	// Beside are absolute figures that stand beside it.
 	Beside []Absolute
 }
@@ -125,9 +131,6 @@ func Over(rounds []Round, of func(Round) float64) []float64 {
 // begins with another side. It ends early, after at least one round, where another
 // one would not end before until; the zero time is never.
 func (f *Family) Measure(ctx context.Context, rounds int, until time.Time, told func(round int, side string, s Sample)) ([]Round, error) {
-	if f.Rounds > 0 {
-		rounds = min(rounds, f.Rounds)
-	}
 	var all []Round
 	for n := range rounds {
 		began := time.Now()

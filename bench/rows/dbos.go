@@ -22,8 +22,9 @@ import (
 func DBOS(s Setup, concurrency, items int) measure.Family {
 	walk := workload.Walk{IDs: workload.Random, Items: s.Items, Concurrency: concurrency}
 	f := measure.Family{
-		Name: fmt.Sprintf("dbos/%d", concurrency),
-		Work: fmt.Sprintf("random IDs, %s: %s items with the engine, %s steps with DBOS Transact", atATime(concurrency), thousands(s.Items), thousands(items)),
+		Name:  fmt.Sprintf("dbos/%d", concurrency),
+		Work:  fmt.Sprintf("random IDs, %s: %s items with the engine, %s steps with DBOS Transact", atATime(concurrency), thousands(s.Items), thousands(items)),
+		Means: "A durable workflow records each step and its result, so that a crash goes on after the last one. SQLite is set to synchronous FULL, since its faster setting can lose what was confirmed when the machine stops; connections and concurrency are those that did best.",
 		Sides: []measure.Side{
 			{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }},
 			{Name: "dbos-sqlite", Run: func(ctx context.Context) (measure.Sample, error) { return s.dbosSQLite(ctx, concurrency, items) }},

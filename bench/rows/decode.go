@@ -47,8 +47,9 @@ func DecodeObject() measure.Family {
 
 func decodes(name, what string, contract adapters.Contract, body []byte, plain func([]byte) (int, error), through func(context.Context, adapters.Contract, []byte) (func() (int, error), error)) measure.Family {
 	return measure.Family{
-		Name: "decode/" + name,
-		Work: fmt.Sprintf("a page of %d %s; %s bytes", workload.PageSize, what, thousands(len(body))),
+		Name:  "decode/" + name,
+		Work:  fmt.Sprintf("a page of %d %s; %s bytes", workload.PageSize, what, thousands(len(body))),
+		Means: "A contract checks a page, finds its items, their IDs and times, the next cursor and the end, keeps each item's bytes, and decodes each item. The request through net/http's client is included, with a transport that answers from memory.",
 		Sides: []measure.Side{
 			{Name: "contract", Run: func(ctx context.Context) (measure.Sample, error) {
 				read, err := through(ctx, contract, body)

@@ -41,55 +41,73 @@ var Lengths = [...]int{10_000, 100_000, 1_000_000, 10_000_000} //nolint:gocheckn
 // lists shorter, for a quick look.
 func Length(s Setup, ids workload.IDs, divisor int) measure.Family {
 	f := measure.Family{
-		Name:   "length/" + string(ids),
-		Work:   fmt.Sprintf("lists of %s to %s items with %s IDs, one at a time, each in a process of its own", thousands(Lengths[0]/divisor), thousands(Lengths[len(Lengths)-1]/divisor), ids),
-		Rounds: 3,
-		Check:  checked(workload.Walk{IDs: ids, Concurrency: 1}),
+		Name:  "length/" + string(ids),
+		Work:  fmt.Sprintf("lists of %s to %s items with %s IDs, one at a time, each in a process of its own", thousands(Lengths[0]/divisor), thousands(Lengths[len(Lengths)-1]/divisor), ids),
+		Long:  true,
+		Means: "What a long list costs that a short one does not. IDs in random order are looked up all over the ledger; numbers that grow touch its end alone. Memory is VmHWM of a process that does nothing else, the program itself included. A run that is gone on with is opened, its last page is read again and looked up, and the first item is called; opening the ledger is no part of that time. The sizes are those of the ledger's folder.",
+		Check: checked(workload.Walk{IDs: ids, Concurrency: 1}),
 	}
 	for _, length := range Lengths {
 		f.Sides = append(f.Sides, measure.Side{
-			Name: LengthName(length),
+			Name: LengthName(length / divisor),
 			Run:  func(ctx context.Context) (measure.Sample, error) { return s.long(ctx, ids, length/divisor) },
 		})
 	}
-	most, tenth, short, shortest := LengthName(10_000_000), LengthName(1_000_000), LengthName(100_000), LengthName(10_000)
 	throughput, bytes := 0.6, 45.0
 	if ids == workload.Sequential {
 		throughput, bytes = 0.9, 16
 	}
+	f.Rows = lengthRows(ids, divisor, throughput, bytes)
+	if divisor > 1 { // the bars are about the full length
+		for i := range f.Rows {
+			f.Rows[i].Bar = nil
+		}
+	}
+	return f
+}
+
+// lengthRows are the rows of a family of lengths.
+func lengthRows(ids workload.IDs, divisor int, throughput, bytes float64) []measure.Row {
+	shortest, short, tenth, most := LengthName(Lengths[0]/divisor), LengthName(Lengths[1]/divisor), LengthName(Lengths[2]/divisor), LengthName(Lengths[3]/divisor)
 	beside := func(metric, unit string, sides ...string) (all []measure.Absolute) {
 		for _, side := range sides {
 			all = append(all, measure.Absolute{Side: side, Metric: metric, Unit: unit})
 		}
 		return all
 	}
-	f.Rows = []measure.Row{
+	name := func(format string, lengths ...int) string {
+		args := make([]any, len(lengths))
+		for i, length := range lengths {
+			args[i] = thousands(length / divisor)
+		}
+		return fmt.Sprintf(format, args...) + fmt.Sprintf(": %s IDs", ids)
+	}
+	return []measure.Row{
 		{
-			Name: fmt.Sprintf("throughput at 10,000,000 items against 100,000: %s IDs", ids),
+			Name: name("throughput at %s items against %s", Lengths[3], Lengths[1]),
 			Of:   measure.Ratio(most, short, itemsPerSecond), Unit: "×", Bar: measure.AtLeast(throughput),
 			Beside: beside(itemsPerSecond, "items/s", most, short),
 		},
 		{
-			Name: fmt.Sprintf("peak memory at 10,000,000 items against 1,000,000: %s IDs", ids),
+			Name: name("peak memory at %s items against %s", Lengths[3], Lengths[2]),
 			Of:   measure.Ratio(most, tenth, PeakMiB), Unit: "×", Bar: measure.AtMost(1.25),
 			Beside: beside(PeakMiB, "MiB", most, tenth),
 		},
 		{
-			Name: fmt.Sprintf("peak memory of the process at 10,000,000 items, default options: %s IDs", ids),
+			Name: name("peak memory of the process at %s items, default options", Lengths[3]),
 			Of:   measure.Metric(most, PeakMiB), Unit: " MiB", Bar: measure.AtMost(128),
 		},
 		{
-			Name: fmt.Sprintf("ledger bytes an item, closed and compacted, the ID included: %s IDs", ids),
+			Name: name("ledger bytes an item, closed and compacted, the ID included"),
 			Of:   measure.Metric(most, bytesPerItem), Unit: " bytes", Bar: measure.AtMost(bytes),
 			Beside: beside(closedBytes, "bytes before the compaction", most),
 		},
 		{
-			Name: fmt.Sprintf("time from Run to the first call when resuming, 10,000,000 items against 10,000: %s IDs", ids),
+			Name: name("time from Run to the first call when resuming, %s items against %s", Lengths[3], Lengths[0]),
 			Of:   measure.Ratio(most, shortest, firstCallMS), Unit: "×", Bar: measure.AtMost(2),
 			Beside: beside(firstCallMS, "ms", most, shortest),
 		},
 	}
-	return f
 }
 
 // LengthName is the name of the side that walks a list of the given length.
