@@ -37,6 +37,8 @@ type disk struct {
 	// patience is how many of them there may be.
 	patience atomic.Int64
 	lock     atomic.Pointer[folderLock]
+	// witness hears of manifests and logs, once it is open.
+	witness atomic.Pointer[witness]
 }
 
 const (
@@ -155,13 +157,16 @@ func (d *disk) open(name string, act func() (vfs.File, error)) (vfs.File, error)
 	if err != nil {
 		return nil, err
 	}
-	return &diskFile{File: file, disk: d, name: name}, nil
+	return d.watch(file, name), nil
 }
 
 // Create also makes the name of a new manifest durable. Pebble does not, and a
 // crash in between would leave a marker that names a file that is not there.
 func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	file, err := d.open(name, func() (vfs.File, error) { return d.FS.Create(name, category) })
+	if err == nil {
+		d.logMade(name)
+	}
 	if err == nil && strings.HasPrefix(d.PathBase(name), "MANIFEST-") {
 		if err := syncFolder(d, d.PathDir(name)); err != nil {
 			return nil, errors.Join(err, file.Close())
@@ -176,7 +181,12 @@ func (d *disk) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts .
 
 // ReuseForWrite returns a recycled log; it has to be watched like a new one.
 func (d *disk) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return d.open(newname, func() (vfs.File, error) { return d.FS.ReuseForWrite(oldname, newname, category) })
+	d.logGoes(oldname)
+	file, err := d.open(newname, func() (vfs.File, error) { return d.FS.ReuseForWrite(oldname, newname, category) })
+	if err == nil {
+		d.logMade(newname)
+	}
+	return file, err
 }
 
 // OpenDir opens a folder, whose syncs count like those of a log.
@@ -185,7 +195,7 @@ func (d *disk) OpenDir(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &diskFile{File: file, disk: d, name: name}, nil
+	return d.watch(file, name), nil
 }
 
 func (d *disk) Rename(oldname, newname string) error {
@@ -199,6 +209,7 @@ func (d *disk) Link(oldname, newname string) error {
 // Remove deletes what is obsolete; that it stays is no failure. But a store that
 // was given up deletes nothing.
 func (d *disk) Remove(name string) error {
+	d.logGoes(name)
 	return d.remove(func() error { return d.FS.Remove(name) })
 }
 
@@ -247,9 +258,11 @@ type diskFile struct {
 	vfs.File
 	disk *disk
 	name string
+	part part // what the witness hears of it
 }
 
 func (f *diskFile) Write(p []byte) (n int, err error) {
+	f.part.add(p)
 	err = f.disk.change(f.name, func() (err error) {
 		n, err = f.File.Write(p)
 		return err
@@ -265,9 +278,18 @@ func (f *diskFile) WriteAt(p []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-func (f *diskFile) Sync() error { return f.disk.change(f.name, f.File.Sync) }
+func (f *diskFile) Sync() error { return f.sync(f.File.Sync) }
 
-func (f *diskFile) SyncData() error { return f.disk.change(f.name, f.File.SyncData) }
+func (f *diskFile) SyncData() error { return f.sync(f.File.SyncData) }
+
+func (f *diskFile) sync(act func() error) error {
+	synced := f.disk.beforeSync(f)
+	if err := f.disk.change(f.name, act); err != nil {
+		return err
+	}
+	f.disk.attest(synced)
+	return nil
+}
 
 func (f *diskFile) SyncTo(length int64) (full bool, err error) {
 	err = f.disk.change(f.name, func() (err error) {

@@ -4,6 +4,7 @@
 // # The folder
 //
 //	everypage.ledger   the marker: the version of the ledger's format
+//	everypage.witness  how many commits were made, to notice that the newest are missing
 //	db/                the records
 //	receipts/          a mirror of each job's newest receipt, for people
 //
@@ -36,6 +37,18 @@
 //
 // What waited on the disk at that moment is given up: a few goroutines and the
 // memory of the failed store stay behind until the process ends.
+//
+// # Damage
+//
+// A flipped bit, a table, a manifest or a log that is missing or cut: what was
+// committed is there, or the ledger says store.ErrCorrupt, when it is opened or
+// when what is damaged is read. The end of a log is the one place where a database
+// cannot tell loss from a crash, so the folder has a witness beside it, which knows
+// how many commits were made. It is written with every commit, and synced when a
+// run becomes complete and when the ledger is closed. Nothing can notice that the
+// folder as a whole was put back to an earlier state; nor that the last commits
+// before a crash of the machine are missing, where the witness was not synced
+// after them.
 //
 // # Compatibility
 //

@@ -42,6 +42,8 @@ type marker struct {
 	Ledger    string    `json:"ledger"` // always "everypage"
 	Format    int       `json:"format"`
 	CreatedAt time.Time `json:"created_at"`
+	// Witness says that the folder has a witness since it was made.
+	Witness bool `json:"witness,omitempty"`
 }
 
 // folderState is what a look at a folder found.
@@ -129,6 +131,13 @@ func (f folder) readable() error {
 		}
 	}
 	return nil
+}
+
+// witnessed reports whether the marker says that there is a witness.
+func (f folder) witnessed() bool {
+	var m marker
+	data, err := readFile(f.fs, f.fs.PathJoin(f.path, markerName))
+	return err == nil && json.Unmarshal(data, &m) == nil && m.Witness
 }
 
 // databaseVersion reads the version from the name of Pebble's marker file, such
@@ -227,6 +236,9 @@ func isLocked(err error) bool {
 // clear removes what an attempt to make the ledger left. The caller has the lock.
 func (f folder) clear() error {
 	path := databasePath(f.fs, f.path)
+	if err := f.clearWitness(); err != nil {
+		return err
+	}
 	names, err := f.fs.List(path)
 	if err != nil {
 		return fmt.Errorf("list the database: %w", err)
@@ -242,9 +254,22 @@ func (f folder) clear() error {
 	return nil
 }
 
+// clearWitness removes the witness of a ledger in which nothing was committed.
+func (f folder) clearWitness() error {
+	if data, err := readFile(f.fs, f.fs.PathJoin(f.path, witnessName)); err == nil {
+		if commits, _, err := parseWitness(data); err == nil && commits > 0 {
+			return fmt.Errorf("%w: %s is missing, and %s knows of %d commits", store.ErrCorrupt, markerName, witnessName, commits)
+		}
+	}
+	if err := f.fs.Remove(f.fs.PathJoin(f.path, witnessName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear an unfinished ledger: %w", err)
+	}
+	return nil
+}
+
 // finish writes the marker: from now on the folder is a ledger.
 func (f folder) finish(now time.Time) error {
-	data, err := json.Marshal(marker{Ledger: "everypage", Format: ledgerFormat, CreatedAt: now.UTC()})
+	data, err := json.Marshal(marker{Ledger: "everypage", Format: ledgerFormat, CreatedAt: now.UTC(), Witness: true})
 	if err != nil {
 		return fmt.Errorf("write the marker: %w", err)
 	}
@@ -271,9 +296,12 @@ func (f folder) finish(now time.Time) error {
 	return nil
 }
 
-// tidy removes the note that a ledger is being made, where one is left.
+// tidy removes the note that a ledger is being made, where one is left. The marker
+// counts more; but should it be lost one day, the note must not come back.
 func (f folder) tidy() {
-	_ = f.fs.Remove(f.fs.PathJoin(f.path, begunName)) // the marker counts; this one is only litter
+	if err := f.fs.Remove(f.fs.PathJoin(f.path, begunName)); err == nil {
+		_ = f.sync() // if it fails, the next open tries again
+	}
 }
 
 func (f folder) sync() error { return syncFolder(f.fs, f.path) }

@@ -37,10 +37,11 @@ type Store struct {
 	// no more commits.
 	damage atomic.Pointer[error]
 
-	writer writer
-	mirror *mirror
-	holds  holds
-	scans  openScans
+	writer  writer
+	witness witness
+	mirror  *mirror
+	holds   holds
+	scans   openScans
 }
 
 var _ store.Store = (*Store)(nil)
@@ -96,6 +97,7 @@ func (s *Store) openFolder(onDisk bool) (err error) {
 		// Whatever Pebble left running stays away from the folder.
 		s.disk.fail(err)
 		s.disk.seal()
+		s.witness.abandon()
 		return err
 	}
 	return nil
@@ -128,8 +130,15 @@ func (s *Store) openLocked(folder folder) error {
 			return err
 		}
 	}
+	commits, err := s.openWitness(folder, folder.witnessed())
+	if err != nil {
+		return err
+	}
 	if err := s.openDatabase(found == folderReady); err != nil {
 		return err
+	}
+	if err := s.compareCommits(commits); err != nil {
+		return errors.Join(err, s.closeDatabase())
 	}
 	if found == folderFresh {
 		if err := folder.finish(s.options.Now()); err != nil {
@@ -272,6 +281,9 @@ func (s *Store) shut() error {
 	}
 	err := s.closeDatabase()
 	s.disk.seal()
+	if s.disk.hasFailed() {
+		s.witness.abandon()
+	}
 	return fault("close", s.dir, err)
 }
 
@@ -292,7 +304,8 @@ func (s *Store) closeDatabase() error {
 		if flush {
 			err = s.database.Flush()
 		}
-		closed <- errors.Join(err, s.database.Close())
+		err = errors.Join(err, s.database.Close())
+		closed <- errors.Join(err, s.witness.close(err == nil))
 	}()
 	select {
 	case err := <-closed:

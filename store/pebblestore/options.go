@@ -24,6 +24,12 @@ type Options struct {
 	// for commands that only read, so that a mistyped path is noticed. Defaults
 	// to false.
 	MustExist bool
+	// AcceptLoss opens a ledger of which records are missing that were confirmed,
+	// for a person who has no backup: what they recorded is not known any more, so
+	// that its items are called again, with the same keys, and the ledger says
+	// nothing of the loss from then on. Damage that is still there stays an error.
+	// Keep a copy of the folder. Defaults to false.
+	AcceptLoss bool
 	// NoMirror leaves the folder receipts alone. Defaults to false.
 	NoMirror bool
 	// MirrorInterval is the least time between two writes of one job's mirrored

@@ -94,6 +94,8 @@ type group struct {
 	held    map[string]bool // by key: the place in the hold queue after the group
 	scopes  map[string]heldScope
 	members []*prepared
+	// completes says that a run becomes complete.
+	completes bool
 }
 
 func (s *Store) commitGroup(changes []*prepared) {
@@ -117,7 +119,12 @@ func (s *Store) commitGroup(changes []*prepared) {
 		return
 	}
 	s.writer.wrote = true
-	err := s.database.Apply(g.batch, pebble.Sync)
+	commits, err := s.count(g.batch)
+	if err != nil {
+		s.disk.fail(err)
+		return
+	}
+	err = s.database.Apply(g.batch, pebble.Sync)
 	err = errors.Join(err, g.batch.Close())
 	if err != nil {
 		// Pebble's own answer to this is to end the process.
@@ -126,11 +133,24 @@ func (s *Store) commitGroup(changes []*prepared) {
 	if s.disk.hasFailed() {
 		return // the callers hear of it from the disk
 	}
+	if err := s.attest(g, commits); err != nil {
+		s.disk.fail(err)
+		return
+	}
 	s.remember(g)
 	for _, p := range g.members {
 		p.answer <- nil
 	}
 	s.tellMirror(g)
+}
+
+// attest lets the witness say that the group is durable, and makes that durable
+// where the group completes a run.
+func (s *Store) attest(g *group, commits uint64) error {
+	if err := s.witness.note(commits); err != nil || !g.completes {
+		return err
+	}
+	return s.witness.file.SyncData()
 }
 
 // add puts a change into the group. All that can go wrong does so before the
@@ -322,6 +342,7 @@ func (g *group) put(r *preparedRun, before runEntry) error {
 		return err
 	}
 	r.notable = r.notable || !before.exists || before.status != after.status
+	g.completes = g.completes || r.status == state.Complete && before.status != state.Complete
 	g.runs[r.id] = after
 	return g.batch.Set(runKey(r.id), append(after.header.append(nil), r.record...), nil)
 }
