@@ -410,6 +410,9 @@ func (h *history) recount(t *rapid.T, ledger *pebblestore.Store, runID string) {
 	if string(got) != string(want) {
 		h.fail(t, "nothing-lost: the receipt differs from a recount\nreceipt:\n%s\nrecount:\n%s", got, want)
 	}
+	if _, err := everypage.Verify(context.Background(), ledger, runID); err != nil {
+		h.fail(t, "%v", err)
+	}
 }
 
 // decide does what a person would: nothing that could repeat what is in doubt.

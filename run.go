@@ -109,6 +109,8 @@ type runner[T any] struct {
 	// crashed says that the runner before this one died; it is over once the page
 	// that it died on is settled.
 	crashed bool
+	// resumed says that an earlier process recorded pages of the run.
+	resumed bool
 	// failures counts answers in a row that were no page, and pauses of the
 	// handler since the last one.
 	failures atomic.Int64
@@ -125,7 +127,7 @@ func newRunner[T any](ctx context.Context, ledger store.Store, job Job[T], run s
 	return &runner[T]{
 		job: job, list: job.description(job.Pager), pager: list, ledger: steady{ledger}, clock: o.Clock, log: log,
 		book:    newBook(ctx, ledger, o.Clock, Tee(o.Observer, logging(log)), run),
-		crashed: run.Active,
+		crashed: run.Active, resumed: run.Receipt.Pages > 0,
 	}, nil
 }
 

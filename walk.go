@@ -97,6 +97,9 @@ func (r *runner[T]) position(ctx context.Context) (position, error) {
 		return position{}, nil
 	}
 	page, err := r.lastRevision(ctx, last)
+	if err == nil {
+		err = newestPage(run, page)
+	}
 	if err != nil {
 		return position{}, err
 	}
@@ -298,6 +301,9 @@ func (r *runner[T]) finish(ctx context.Context) error {
 		}
 	}
 	why, err := r.whyBlocked(ctx)
+	if err == nil {
+		err = r.vouch(ctx)
+	}
 	if err != nil {
 		return err
 	}

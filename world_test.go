@@ -230,6 +230,9 @@ func (w *world) recount(runID string) {
 	if string(got) != string(want) {
 		w.t.Fatalf("nothing-lost: the receipt differs from a recount\nreceipt:\n%s\nrecount:\n%s", got, want)
 	}
+	if _, err := everypage.Verify(w.t.Context(), w.ledger, runID); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // called returns the IDs that the handler was called for, in order.

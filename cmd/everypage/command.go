@@ -78,6 +78,7 @@ Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 	root.AddCommand(
 		newRun(std), newRuns(std), newShow(std), newItems(std), newEvents(std),
 		newRetry(std), newAccept(std), newSupersede(std),
+		newVerify(std),
 		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std),
 	)
 	return root

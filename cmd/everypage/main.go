@@ -5,14 +5,14 @@
 //
 // "run" starts a job, or goes on with its open run: it walks a URL by a contract
 // and writes each item as a line to a file, or hands it to a command. "show",
-// "runs", "items", "events" and "contracts" read. "retry", "accept" and
+// "runs", "items", "events" and "contracts" read; "verify" recounts. "retry", "accept" and
 // "supersede" are a person's decisions about a run that needs review. "demo"
 // shows it all on this machine.
 //
 // # Exit codes
 //
 //	0   the run is complete; or the command did what it was asked for
-//	1   a claim of the demo does not hold
+//	1   a claim does not hold: one of the demo, or a run's records for "verify"
 //	64  the call is wrong: a flag, a contract, a URL, another definition
 //	65  the run needs review; or a decision was refused
 //	66  there is no such run, job or ledger
