@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/everypage-go/everypage/internal/visible"
 )
 
 // streams are where a command reads from and writes to.
@@ -33,7 +35,7 @@ func terminal() streams {
 // them, made visible.
 func (s streams) answers() io.Writer {
 	if s.outTerminal {
-		return visibleWriter{s.out}
+		return visible.Writer{To: s.out}
 	}
 	return s.out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/state"
 	"github.com/everypage-go/everypage/store"
 )
@@ -83,7 +84,7 @@ func newDecision(std streams, cmd *cobra.Command, decide decision, done func(r *
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(std.out, visibleLine("everypage: "+done(receipt, dir)))
+			_, err = fmt.Fprintln(std.out, visible.Line("everypage: "+done(receipt, dir)))
 			return err
 		})
 	}

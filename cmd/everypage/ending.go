@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
 )
@@ -18,7 +19,7 @@ func conclude(std streams, receipt *state.Receipt, err error, dir string) error 
 	if receipt == nil || !recorded {
 		return err
 	}
-	_, printed := fmt.Fprintln(std.err, visibleLine(fmt.Sprintf("everypage: run %s %s%s: %s. %s",
+	_, printed := fmt.Fprintln(std.err, visible.Line(fmt.Sprintf("everypage: run %s %s%s: %s. %s",
 		receipt.RunID, stands(receipt.Status), because(receipt.Reason), counts(receipt), nextStep(receipt, dir))))
 	if err == nil {
 		return printed

@@ -7,6 +7,7 @@ import (
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/adapters"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/sink/jsonlines"
 	"github.com/everypage-go/everypage/store"
@@ -108,7 +109,7 @@ func describe(err error) string {
 	for _, own := range []string{"everypage: ", "adapters: ", "jsonlines: "} {
 		text = strings.ReplaceAll(text, own, "") // which package found it is nothing to a reader
 	}
-	return "everypage: " + strings.ReplaceAll(visible(pager.RedactText(text)), "\n", "\n  ")
+	return "everypage: " + strings.ReplaceAll(visible.Text(pager.RedactText(text)), "\n", "\n  ")
 }
 
 // inFlags says what is wrong with a job in the words of the command line.

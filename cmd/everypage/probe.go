@@ -11,6 +11,7 @@ import (
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/adapters"
 	"github.com/everypage-go/everypage/adapters/probe"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/pager"
 )
 
@@ -83,7 +84,7 @@ func newProbe(std streams) *cobra.Command {
 func printProbe(out io.Writer, report *probe.Report) error {
 	var b strings.Builder
 	line := func(format string, args ...any) {
-		b.WriteString(strings.TrimRight("# "+visibleLine(fmt.Sprintf(format, args...)), " ") + "\n")
+		b.WriteString(strings.TrimRight("# "+visible.Line(fmt.Sprintf(format, args...)), " ") + "\n")
 	}
 	group := func(title string, texts []string) {
 		if len(texts) == 0 {

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/pager"
 )
 
@@ -165,7 +166,7 @@ func (t *tail) Write(data []byte) (int, error) {
 // pass passes lines on so that a terminal shows them and does not obey them.
 func (t *tail) pass(lines []byte) {
 	text := strings.ReplaceAll(string(lines), "\r\n", "\n")
-	_, _ = io.WriteString(t.next, visible(pager.RedactText(text))) // the command must not fail for it
+	_, _ = io.WriteString(t.next, visible.Text(pager.RedactText(text))) // the command must not fail for it
 }
 
 // flush passes on what has no end of a line.

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/everypage-go/everypage/internal/simapi"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/store/pebblestore"
 )
 
@@ -295,7 +296,7 @@ func (w *world) wantVisible(args []string) {
 	w.Helper()
 	got := w.run(args...)
 	all := got.out + got.err
-	if !strings.Contains(all, "EVIL") || strings.ContainsFunc(all, isHidden) || !utf8.ValidString(all) || strings.Contains(all, "?token=hidden") {
+	if !strings.Contains(all, "EVIL") || strings.ContainsFunc(all, visible.Hidden) || !utf8.ValidString(all) || strings.Contains(all, "?token=hidden") {
 		w.Errorf("everypage %s\nsays %q", strings.Join(args, " "), all)
 	}
 }

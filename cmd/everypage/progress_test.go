@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/everypage-go/everypage/internal/simapi"
+	"github.com/everypage-go/everypage/internal/visible"
 )
 
 // On a terminal one line changes, and is gone at the end; the last line stays.
@@ -48,7 +49,7 @@ func TestLogsAreRedactedAndVisible(t *testing.T) {
 	log := newProgress(streams{err: &errs}, false).log
 	const address = "\x1b[31m\u202e https://u:hidden@h.test/?token=hidden&page=2"
 	log.Info("m", "text", address, "error", errors.New(address), "n", 7)
-	if got := errs.String(); strings.Contains(got, "hidden") || strings.ContainsFunc(got, isHidden) || strings.Count(got, "page=2") != 2 || !strings.Contains(got, "n=7") {
+	if got := errs.String(); strings.Contains(got, "hidden") || strings.ContainsFunc(got, visible.Hidden) || strings.Count(got, "page=2") != 2 || !strings.Contains(got, "n=7") {
 		t.Errorf("it logs %q", got)
 	}
 }

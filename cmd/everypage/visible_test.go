@@ -6,30 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/state"
 )
-
-// Whatever a terminal obeys is shown, and all else stays as it is.
-func TestVisible(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                        "",
-		"é 日本 \U0001f600 a\tb\nc": "é 日本 \U0001f600 a\tb\nc",
-		"\x1b[31mred\x1b]0;x\x07": `\u001b[31mred\u001b]0;x\u0007`,
-		"a\rb\x00\x7f":            `a\u000db\u0000\u007f`,
-		"\u009b31m":               `\u009b31m`,
-		"\x9b31m\xff":             `\x9b31m\xff`,
-		"\u202egnp.exe \u2066x":   `\u202egnp.exe \u2066x`,
-		"a\u2028b\u200bc\ufeff":   `a\u2028b\u200bc\ufeff`,
-		"\U000e0041":              `\udb40\udc41`,
-	} {
-		if got := visible(text); got != want {
-			t.Errorf("visible(%q) is %q, want %q", text, got, want)
-		}
-	}
-	if got := visibleLine("a\nb\tc\x1b"); got != `a\u000ab\u0009c\u001b` {
-		t.Errorf("visibleLine gives %q", got)
-	}
-}
 
 // No text of others begins a line of the command's errors.
 func TestErrorsAreVisibleAndIndented(t *testing.T) {
@@ -51,7 +30,7 @@ func TestReceiptsOnATerminal(t *testing.T) {
 	if err := encoder.Encode(receipt.Job); err != nil {
 		t.Fatal(err)
 	}
-	if strings.ContainsFunc(out.String(), isHidden) {
+	if strings.ContainsFunc(out.String(), visible.Hidden) {
 		t.Errorf("it prints %q", out.String())
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
