@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/internal/visible"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/store"
 )
@@ -97,10 +98,10 @@ func printVerification(std streams, v *everypage.Verification, asJSON bool) erro
 	if v.Found > 0 {
 		verdict = "does not add up"
 	}
-	_, err := fmt.Fprintln(std.out, visibleLine(fmt.Sprintf("run %s of job %s %s: it %s, %s, %s, digest %s",
+	_, err := fmt.Fprintln(std.out, visible.Line(fmt.Sprintf("run %s of job %s %s: it %s, %s, %s, digest %s",
 		v.RunID, v.Job, verdict, stands(v.Status), number(int64(v.Pages), "page", "pages"), number(v.Items, "item", "items"), v.Digest)))
 	for _, f := range v.Findings {
-		_, failed := fmt.Fprintln(std.out, visibleLine(fmt.Sprintf("  %s: %s", f.Kind, f)))
+		_, failed := fmt.Fprintln(std.out, visible.Line(fmt.Sprintf("  %s: %s", f.Kind, f)))
 		err = errors.Join(err, failed)
 	}
 	if more := v.Found - len(v.Findings); more > 0 {
