@@ -44,7 +44,10 @@ type Store struct {
 	scans   openScans
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store           = (*Store)(nil)
+	_ store.RunsAfterReader = (*Store)(nil)
+)
 
 // Open opens the ledger in a folder, and makes it if there is none: the folder
 // must then be empty or not exist. See Options.MustExist for a caller that only

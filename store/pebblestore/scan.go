@@ -2,9 +2,11 @@ package pebblestore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -160,14 +162,49 @@ func sequence[T any](ctx context.Context, s *Store, op string, prefix, from []by
 
 // Runs returns runs, the newest first.
 func (s *Store) Runs(ctx context.Context, filter store.RunFilter) iter.Seq2[store.Run, error] {
-	prefix := []byte{keyBegun}
+	prefix := runsPrefix(filter)
+	return s.runs(ctx, filter, prefix, prefix)
+}
+
+// RunsAfter returns runs, the newest first, beginning behind the one with the given
+// ID.
+func (s *Store) RunsAfter(ctx context.Context, filter store.RunFilter, runID string) iter.Seq2[store.Run, error] {
+	return func(yield func(store.Run, error) bool) {
+		var header runHeader
+		err := s.read(ctx, "read run", func() (err error) {
+			header, _, err = s.loadRun(runID)
+			if errors.Is(err, store.ErrNotFound) {
+				return fmt.Errorf("run %q is %w", runID, err)
+			}
+			return err
+		})
+		if err != nil {
+			yield(store.Run{}, err)
+			return
+		}
+		prefix := runsPrefix(filter)
+		from := binary.BigEndian.AppendUint64(slices.Clone(prefix), newestFirst(header.seq)+1)
+		for run, err := range s.runs(ctx, filter, prefix, from) {
+			if !yield(run, err) {
+				return
+			}
+		}
+	}
+}
+
+// runsPrefix is the prefix of the keys that list the runs of a filter, among others.
+func runsPrefix(filter store.RunFilter) []byte {
 	switch {
 	case filter.Job != "":
-		prefix = partKey(keyJob, filter.Job)
+		return partKey(keyJob, filter.Job)
 	case filter.Status != "":
-		prefix = partKey(keyStatus, string(filter.Status))
+		return partKey(keyStatus, string(filter.Status))
 	}
-	return sequence(ctx, s, "read runs", prefix, prefix, func(c *scan, _, value []byte) (store.Run, bool, error) {
+	return []byte{keyBegun}
+}
+
+func (s *Store) runs(ctx context.Context, filter store.RunFilter, prefix, from []byte) iter.Seq2[store.Run, error] {
+	return sequence(ctx, s, "read runs", prefix, from, func(c *scan, _, value []byte) (store.Run, bool, error) {
 		record, err := c.get(runKey(string(value)))
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w: run %q is listed and missing", store.ErrCorrupt, value)
