@@ -16,16 +16,18 @@ import (
 	"github.com/everypage-go/everypage/bench/rows"
 )
 
-func main() {
+func main() { os.Exit(status()) }
+
+// status runs the program and returns its exit status.
+func status() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Args[1:])
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-	default:
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
 	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	return 1
 }
 
 func run(ctx context.Context, args []string) (err error) {

@@ -53,7 +53,7 @@ func TestFamiliesAreWhole(t *testing.T) {
 			t.Errorf("two families are called %s", f.Name)
 		}
 		names[f.Name] = true
-		if f.Work == "" || f.Means == "" || len(f.Sides) == 0 || len(f.Rows) == 0 {
+		if f.Title == "" || f.Work == "" || f.Means == "" || len(f.Sides) == 0 || len(f.Rows) == 0 {
 			t.Errorf("%s does not say what it does and means", f.Name)
 		}
 		for _, row := range f.Rows {

@@ -27,11 +27,11 @@ func measureAll(ctx context.Context, o options, families []measure.Family) error
 		}
 		return fmt.Errorf("-rows %s chooses nothing; -list shows what there is", o.rows)
 	}
-	machine, err := report.Look(o.dir)
+	machine, err := report.Look(ctx, o.dir)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, %d cores, %s, %s, %s; append and sync of 4 KiB: %v\n\n", machine.Processor, machine.Cores, machine.System, machine.Go, machine.FileSystem, machine.Sync)
+	fmt.Printf("%s, %d cores, %s, %s, %s; append and sync of 4 KiB: %v; load %.1f\n\n", machine.Processor, machine.Cores, machine.System, machine.Go, machine.FileSystem, machine.Sync, machine.Load)
 	began := time.Now()
 	long := 0
 	for _, f := range families {

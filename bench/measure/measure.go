@@ -28,6 +28,8 @@ type Side struct {
 type Family struct {
 	// Name chooses the family on the command line, such as "raw/random/1".
 	Name string
+	// Title is what the families of a kind have in common, such as "Raw Pebble".
+	Title string
 	// Work says what is done, for a reader of the table.
 	Work string
 	// Means says what the figures mean to somebody who chooses.

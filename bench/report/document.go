@@ -16,14 +16,13 @@ import (
 //go:embed performance.md.tmpl
 var document string
 
-// Section is a family in the document.
+// Section is the families of a kind in the document.
 type Section struct {
-	Work       string
-	Means      string
-	Lines      []Line
-	Crashes    int
-	Skipped    string
-	MeasuredAt time.Time
+	Title   string
+	Means   string
+	Works   []string
+	Lines   []Line
+	Skipped string
 }
 
 // Document is what the template gets.
@@ -47,7 +46,7 @@ func (d Document) Lines() (all []Line) {
 // Missed returns the rows whose bar is not met.
 func (d Document) Missed() (all []Line) {
 	for _, l := range d.Lines() {
-		if l.Limit != "" {
+		if l.Missed {
 			all = append(all, l)
 		}
 	}
@@ -68,9 +67,11 @@ func Write(file, results string, families []measure.Family, versions []string) e
 		d.add(family, result)
 	}
 	made, err := template.New("performance.md").Funcs(template.FuncMap{
-		"day": func(t time.Time) string { return t.UTC().Format("2006-01-02") },
-		"ms":  func(t time.Duration) string { return number(float64(t)/float64(time.Millisecond)) + " ms" },
-		"gib": func(mib int64) string { return number(float64(mib)/1024) + " GiB" },
+		"day":  func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+		"ms":   func(t time.Duration) string { return number(float64(t)/float64(time.Millisecond)) + " ms" },
+		"busy": func(m Machine) bool { return m.Load > 0.5 },
+		"load": func(load float64) string { return fmt.Sprintf("%.1f", load) },
+		"gib":  func(mib int64) string { return number(float64(mib)/1024) + " GiB" },
 	}).Parse(document)
 	if err != nil {
 		return err
@@ -83,9 +84,12 @@ func Write(file, results string, families []measure.Family, versions []string) e
 }
 
 func (d *Document) add(family measure.Family, r Result) {
-	d.Sections = append(d.Sections, Section{
-		Work: r.Work, Means: family.Means, Lines: Lines(family, r.Rounds), Crashes: r.Crashes, Skipped: r.Skipped, MeasuredAt: r.MeasuredAt,
-	})
+	if n := len(d.Sections); n == 0 || d.Sections[n-1].Title != family.Title {
+		d.Sections = append(d.Sections, Section{Title: family.Title, Means: family.Means, Skipped: r.Skipped})
+	}
+	section := &d.Sections[len(d.Sections)-1]
+	section.Works = append(section.Works, r.Work)
+	section.Lines = append(section.Lines, Lines(family, r.Rounds)...)
 	d.Crashes += r.Crashes
 	if d.First.IsZero() || r.MeasuredAt.Before(d.First) {
 		d.First = r.MeasuredAt
@@ -95,7 +99,8 @@ func (d *Document) add(family measure.Family, r Result) {
 	}
 	for i := range d.Machines {
 		known, this := d.Machines[i], r.Machine
-		if known.Sync, this.Sync = 0, 0; known == this {
+		known.Sync, this.Sync, known.Load, this.Load = 0, 0, 0, 0
+		if known == this {
 			return
 		}
 	}

@@ -2,8 +2,10 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -25,15 +27,13 @@ type Machine struct {
 	FileSystem string        `json:"file_system"`
 	Sync       time.Duration `json:"sync"`
 	Commit     string        `json:"commit"`
+	// Load is the load average of the minute before, in processors.
+	Load float64 `json:"load"`
 }
 
 // Look looks at this machine and at the disk that dir is on.
-func Look(dir string) (Machine, error) {
-	m := Machine{Processor: "unknown", Cores: runtime.NumCPU(), Go: runtime.Version(), Commit: setting("vcs.revision")}
-	m.Commit = m.Commit[:min(len(m.Commit), 12)]
-	if setting("vcs.modified") == "true" {
-		m.Commit += ", changed"
-	}
+func Look(ctx context.Context, dir string) (Machine, error) {
+	m := Machine{Processor: "unknown", Cores: runtime.NumCPU(), Go: runtime.Version(), Commit: commit(ctx)}
 	m.Processor = cmp.Or(line("/proc/cpuinfo", "model name"), m.Processor)
 	if _, err := fmt.Sscan(line("/proc/meminfo", "MemTotal"), &m.MemoryMiB); err == nil {
 		m.MemoryMiB >>= 10
@@ -43,6 +43,9 @@ func Look(dir string) (Machine, error) {
 		m.System += ", Linux " + strings.TrimSpace(string(version))
 	}
 	m.FileSystem = fileSystem(dir)
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, _ = fmt.Sscan(string(text), &m.Load) // 0 where it is not known
+	}
 	var err error
 	m.Sync, err = syncTime(dir)
 	return m, err
@@ -108,18 +111,14 @@ func syncTime(dir string) (time.Duration, error) {
 	return all[times/2], nil
 }
 
-// setting returns what the build recorded under a key.
-func setting(key string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+// commit names what is checked out, and says whether it was changed. It is empty
+// where that is not known.
+func commit(ctx context.Context) string {
+	name, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty= (changed)", "--exclude=*").Output()
+	if err != nil {
 		return ""
 	}
-	for _, s := range info.Settings {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	return ""
+	return strings.TrimSpace(string(name))
 }
 
 // Versions returns the versions of what is compared, by module, as built.

@@ -13,7 +13,7 @@ import (
 
 func family() measure.Family {
 	return measure.Family{
-		Name: "raw/one", Work: "some work", Means: "What it means.",
+		Name: "raw/one", Title: "Raw", Work: "some work", Means: "What it means.",
 		Rows: []measure.Row{
 			{Name: "against raw", Of: measure.Ratio("engine", "raw", "items/s"), Unit: "×", Bar: measure.AtLeast(0.5), Limit: "the disk is the limit", Beside: []measure.Absolute{{Side: "engine", Metric: "items/s", Unit: "items/s"}}},
 			{Name: "bytes", Of: measure.Metric("engine", "bytes"), Unit: " bytes", Bar: measure.AtMost(40), Limit: "never shown"},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ type Line struct {
 	Met    string
 	Beside string
 	Rounds int
+	Missed bool
 	// Limit says why the bar is not met; empty where it is.
 	Limit string
 }
@@ -38,7 +40,7 @@ func Lines(family measure.Family, rounds []measure.Round) []Line {
 		if row.Bar != nil {
 			line.Bar, line.Met = row.Bar.String(), "yes"
 			if !row.Bar.Met(median) {
-				line.Met, line.Limit = "**no**", row.Limit
+				line.Met, line.Missed, line.Limit = "**no**", true, cmp.Or(row.Limit, "no profile of it has been written up.")
 			}
 		}
 		var beside []string

@@ -22,6 +22,7 @@ func AtMostOnce(s Setup, items int) measure.Family {
 	return measure.Family{
 		Name:  "at-most-once",
 		Work:  fmt.Sprintf("%s items with random IDs, one at a time, at most once", thousands(items)),
+		Title: "At most once",
 		Means: "An intent is durable before each call and an outcome after it, so that an item costs the wait for a disk. The second row says how much of the disk's own pace is used.",
 		Sides: []measure.Side{
 			{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engineCounted(ctx, walk) }},

@@ -24,6 +24,7 @@ func DBOS(s Setup, concurrency, items int) measure.Family {
 	f := measure.Family{
 		Name:  fmt.Sprintf("dbos/%d", concurrency),
 		Work:  fmt.Sprintf("random IDs, %s: %s items with the engine, %s steps with DBOS Transact", atATime(concurrency), thousands(s.Items), thousands(items)),
+		Title: "DBOS Transact",
 		Means: "A durable workflow records each step and its result, so that a crash goes on after the last one. SQLite is set to synchronous FULL, since its faster setting can lose what was confirmed when the machine stops; connections and concurrency are those that did best.",
 		Sides: []measure.Side{
 			{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }},
@@ -77,7 +78,7 @@ func (s Setup) dbosPostgres(ctx context.Context, concurrency, items int) (measur
 }
 
 // dbosSteps runs the steps of a list, a workflow for each page.
-func dbosSteps(ctx context.Context, config dbos.Config, concurrency, items int) (measure.Sample, error) {
+func dbosSteps(ctx context.Context, config dbos.Config, concurrency, items int) (sample measure.Sample, err error) {
 	config.AppName, config.Logger = "bench", slog.New(slog.DiscardHandler)
 	engine, err := dbos.NewContext(ctx, config)
 	if err != nil {
@@ -88,7 +89,7 @@ func dbosSteps(ctx context.Context, config dbos.Config, concurrency, items int) 
 	if err := dbos.Launch(engine); err != nil {
 		return nil, err
 	}
-	defer dbos.Shutdown(engine, 10*time.Second)
+	defer func() { err = errors.Join(err, dbos.Shutdown(engine, 10*time.Second)) }()
 	stop := start(items)
 	for from := 0; from < items; from += workload.PageSize {
 		ids := workload.Random.Page(from, min(workload.PageSize, items-from))

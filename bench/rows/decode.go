@@ -49,6 +49,7 @@ func decodes(name, what string, contract adapters.Contract, body []byte, plain f
 	return measure.Family{
 		Name:  "decode/" + name,
 		Work:  fmt.Sprintf("a page of %d %s; %s bytes", workload.PageSize, what, thousands(len(body))),
+		Title: "Reading a page",
 		Means: "A contract checks a page, finds its items, their IDs and times, the next cursor and the end, keeps each item's bytes, and decodes each item. The request through net/http's client is included, with a transport that answers from memory.",
 		Sides: []measure.Side{
 			{Name: "contract", Run: func(ctx context.Context) (measure.Sample, error) {
@@ -63,7 +64,7 @@ func decodes(name, what string, contract adapters.Contract, body []byte, plain f
 			}},
 		},
 		Rows: []measure.Row{{
-			Name: "processor time of reading a page through a contract against json.Unmarshal of the same bytes into the same type: " + what,
+			Name: "processor time of a page read through a contract, against json.Unmarshal of it: " + what,
 			Of:   measure.Ratio("contract", "unmarshal", cpuPerPage), Unit: "×", Bar: measure.AtMost(1.5),
 			Beside: []measure.Absolute{{Side: "contract", Metric: cpuPerPage, Unit: "µs a page"}, {Side: "unmarshal", Metric: cpuPerPage, Unit: "µs a page"}},
 		}},

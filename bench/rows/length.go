@@ -44,6 +44,7 @@ func Length(s Setup, ids workload.IDs, divisor int) measure.Family {
 		Name:  "length/" + string(ids),
 		Work:  fmt.Sprintf("lists of %s to %s items with %s IDs, one at a time, each in a process of its own", thousands(Lengths[0]/divisor), thousands(Lengths[len(Lengths)-1]/divisor), ids),
 		Long:  true,
+		Title: "Long lists",
 		Means: "What a long list costs that a short one does not. IDs in random order are looked up all over the ledger; numbers that grow touch its end alone. Memory is VmHWM of a process that does nothing else, the program itself included. A run that is gone on with is opened, its last page is read again and looked up, and the first item is called; opening the ledger is no part of that time. The sizes are those of the ledger's folder.",
 		Check: checked(workload.Walk{IDs: ids, Concurrency: 1}),
 	}

@@ -38,6 +38,7 @@ func Overlap(s Setup) measure.Family {
 	return measure.Family{
 		Name:  "overlap",
 		Work:  fmt.Sprintf("%d pages of %d items, %v a page, %v a handler, %d at a time, read ahead; ideal: %v", overlapPages, workload.PageSize, pageTakes, handlerTakes, overlapWorks, ideal),
+		Title: "A slow API and a slow handler",
 		Means: "With a real API and a real handler the ledger is not what takes the time: pages are fetched while items are handled, and the outcomes are made durable beside both. The ideal schedule fetches one page after the other, handles meanwhile, and never waits for a disk.",
 		Sides: []measure.Side{{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }}},
 		Rows: []measure.Row{{
@@ -56,6 +57,7 @@ func Allocations(s Setup) measure.Family {
 	return measure.Family{
 		Name:  "allocations",
 		Work:  fmt.Sprintf("%s items with random IDs, one at a time", thousands(s.Items)),
+		Title: "Allocations",
 		Means: "What the garbage collector has to do for each item, beside what the handler itself allocates.",
 		Sides: []measure.Side{{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }}},
 		Rows: []measure.Row{{

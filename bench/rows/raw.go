@@ -20,6 +20,7 @@ func Raw(s Setup, ids workload.IDs, concurrency int, bar float64) measure.Family
 	return measure.Family{
 		Name:  fmt.Sprintf("raw/%s/%d", ids, concurrency),
 		Work:  fmt.Sprintf("%s items with %s IDs, %s", thousands(s.Items), ids, atATime(concurrency)),
+		Title: "Raw Pebble",
 		Means: "What the engine's promises cost beside a loop that keeps none of them: it looks nothing up, so that a second copy of an item is not noticed, and after a crash it does not know which items of a page were handled. Both make a page durable before the next one.",
 		Sides: []measure.Side{
 			{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }},

@@ -23,6 +23,7 @@ func River(s Setup, concurrency, items int) measure.Family {
 		Name:  fmt.Sprintf("river/%d", concurrency),
 		Work:  fmt.Sprintf("random IDs, %s: %s items with the engine, %s jobs with River on PostgreSQL", atATime(concurrency), thousands(s.Items), thousands(items)),
 		Skip:  s.withoutPostgres,
+		Title: "River",
 		Means: "A queue keeps more than a ledger does: who works on a job, its arguments, when to try again. It is what one would take to do each item once without a library such as this one. It polls and fetches at its shortest intervals; its own completer and a transaction a job are both measured, and the faster one counts.",
 		Sides: []measure.Side{
 			{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }},

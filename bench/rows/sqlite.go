@@ -27,6 +27,7 @@ func SQLite(s Setup, items int) measure.Family {
 	return measure.Family{
 		Name:  "sqlite",
 		Work:  fmt.Sprintf("random IDs, one at a time: %s items with the engine and with one transaction a page, %s with one an item", thousands(s.Items), thousands(items)),
+		Title: "SQLite by hand",
 		Means: "What many write themselves. With one transaction an item each success is durable before the next call. With one a page a crash forgets up to a page of successes, and their items are called again; the engine keeps them.",
 		Sides: []measure.Side{
 			{Name: "engine", Run: func(ctx context.Context) (measure.Sample, error) { return s.engine(ctx, walk) }},

@@ -12,15 +12,18 @@ import (
 	"github.com/everypage-go/everypage/bench/child"
 )
 
-func main() {
+func main() { os.Exit(status()) }
+
+func status() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "walker: it is started by bench")
-		os.Exit(2)
+		return 2
 	}
 	if err := child.Main(ctx, os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "walker:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
