@@ -307,6 +307,7 @@ func (r *runner[T]) write(s step, sh *sheet[T], seen bool) {
 
 	s.run.Stalled = stalled
 	s.run.Fetching = -1
+	s.run.Died = false // what may have been called is marked, in this commit
 	switch {
 	case r.crashed && sh.at.again:
 		s.run.Careful = sh.at.index

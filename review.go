@@ -216,7 +216,7 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 	atMostOnce := run.Definition != nil && run.Definition.AtMostOnce
 	for _, item := range held { // one that was let go and called, and nobody knows what came of it
 		switch {
-		case !item.Released || !run.Active:
+		case !item.Released || !run.Active && !run.Died:
 			continue
 		case atMostOnce && item.Intent:
 			item.Code, item.Detail = state.HoldInDoubt, "its call was under way when the process died"
@@ -238,7 +238,7 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 		switch {
 		case atMostOnce && is.Intent:
 			is.Code = state.HoldInDoubt
-		case !atMostOnce && run.Active && is.DoubtSince.IsZero():
+		case !atMostOnce && (run.Active || run.Died) && is.DoubtSince.IsZero():
 			is.DoubtSince = was.UpdatedAt // it may have been called before the runner died
 		}
 		tally(&run.Receipt, was, is)

@@ -127,7 +127,7 @@ func newRunner[T any](ctx context.Context, ledger store.Store, job Job[T], run s
 	return &runner[T]{
 		job: job, list: job.description(job.Pager), pager: list, ledger: steady{ledger}, clock: o.Clock, log: log,
 		book:    newBook(ctx, ledger, o.Clock, Tee(o.Observer, logging(log)), run),
-		crashed: run.Active, resumed: run.Receipt.Pages > 0,
+		crashed: run.Active || run.Died, resumed: run.Receipt.Pages > 0,
 	}, nil
 }
 
@@ -174,6 +174,7 @@ func (r *runner[T]) start(ctx context.Context, isNew bool) error {
 func (r *runner[T]) resume(ctx context.Context, force bool) error {
 	return r.book.commit(ctx, func(s step) error {
 		s.run.Active = true
+		s.run.Died = r.crashed // known until the page is read again, whatever comes between
 		return s.fire(ctx, state.Change{Event: state.EventResume, Force: force})
 	})
 }
@@ -202,6 +203,7 @@ func (r *runner[T]) halt(ctx context.Context, err error) error {
 	}
 	err = r.book.commit(ctx, func(st step) error {
 		st.run.Active = false
+		st.run.Died = st.run.Died && r.crashed
 		if s.refused {
 			st.run.Fetching = -1
 		}

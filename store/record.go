@@ -22,6 +22,9 @@ type Run struct {
 	// Active says that a runner works on the run; where nobody holds the job, that
 	// runner died.
 	Active bool `json:"active,omitempty"`
+	// Died says that an earlier runner died, and that what it may have called is not
+	// yet marked as in doubt: its last page is still to be read again.
+	Died bool `json:"died,omitempty"`
 	// DeadlineSpent says that the run has paused once for its deadline.
 	DeadlineSpent bool `json:"deadline_spent,omitempty"`
 	// Fetching is the index of a page whose fetch was begun, for lists that
