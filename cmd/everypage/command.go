@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,15 +19,21 @@ type streams struct {
 	err io.Writer
 	// interactive says that err is a terminal that a person looks at.
 	interactive bool
-	// outTerminal says that out is a terminal.
+	// outTerminal says that out is a terminal, and width how many columns it has; 0
+	// says that nothing has to fit.
 	outTerminal bool
+	width       int
 }
 
 func terminal() streams {
-	return streams{
+	std := streams{
 		out: os.Stdout, err: os.Stderr, interactive: isTerminal(os.Stderr),
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	}
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && std.outTerminal {
+		std.width = width
+	}
+	return std
 }
 
 // answers is where receipts and JSON go: as they are, or where a terminal shows
@@ -64,7 +69,7 @@ item once, comes back safely after any stop, and leaves a receipt.
 
 Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 70 internal failure, 75 paused or in use: run the same command again.`,
-		Version:           version(),
+		Version:           thisBuild().Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
@@ -73,15 +78,16 @@ Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 	}
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	root.SetVersionTemplate("everypage {{.Version}}\n")
+	root.SetVersionTemplate(thisBuild().String() + "\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %q", err, cmd.CommandPath()+" --help")
 	})
 	root.AddCommand(
 		newRun(std), newRuns(std), newShow(std), newItems(std), newEvents(std),
 		newRetry(std), newAccept(std), newSupersede(std),
-		newVerify(std),
+		newVerify(std), newExplain(std), newAssert(std),
 		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std),
+		newVersion(std),
 	)
 	return root
 }
@@ -106,13 +112,4 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return usagef("%s needs %s, and nothing else beside its flags", cmd.CommandPath(), strings.Join(names, " and "))
 	}
-}
-
-// version is the module's version, as the build recorded it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

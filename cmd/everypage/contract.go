@@ -2,12 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +34,7 @@ func isFile(name string) bool {
 }
 
 func newContracts(std streams) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "contracts",
 		Short: "List the contracts that come with everypage",
@@ -46,13 +45,16 @@ are paginated, and what the one thing is that counts as the end.
 your own, for --contract FILE.yaml.`,
 		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+			list := newRows(std, asJSON, column{head: "CONTRACT"}, column{head: "API", least: 20})
 			for _, c := range adapters.Builtin() {
-				_, _ = fmt.Fprintf(table, "%s\t%s\n", c.Name, c.Doc) // Flush tells
+				if err := list.add(row{value: c, cells: []string{c.Name, c.Doc}}); err != nil {
+					return err
+				}
 			}
-			return table.Flush()
+			return list.flush()
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON lines, each a contract in whole, with the names of its file")
 	cmd.AddCommand(newSchema(std), &cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a contract as YAML",

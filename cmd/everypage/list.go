@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -20,15 +16,9 @@ import (
 	"github.com/everypage-go/everypage/store"
 )
 
-// row is one line of a listing: its cells, and the same as JSON.
-type row struct {
-	cells []string
-	value any
-}
-
 // newListing returns a command that lists something of a ledger, as a table or as
 // JSON lines.
-func newListing(std streams, cmd *cobra.Command, head []string, list func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error) *cobra.Command {
+func newListing(std streams, cmd *cobra.Command, columns []column, list func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error) *cobra.Command {
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON lines")
 	cmd.DisableFlagsInUseLine = true
@@ -39,47 +29,14 @@ func newListing(std streams, cmd *cobra.Command, head []string, list func(ctx co
 			return err
 		}
 		return readLedger(cmd.Context(), dir, func(ledger store.Store) error {
-			if asJSON {
-				encoder := json.NewEncoder(std.answers())
-				encoder.SetEscapeHTML(false)
-				return list(cmd.Context(), ledger, args, func(r row) error { return encoder.Encode(r.value) })
-			}
-			table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-			if err := printRow(table, head); err != nil {
+			rows := newRows(std, asJSON, columns...)
+			if err := list(cmd.Context(), ledger, args, rows.add); err != nil {
 				return err
 			}
-			err := list(cmd.Context(), ledger, args, func(r row) error { return printRow(table, r.cells) })
-			if err != nil {
-				return err
-			}
-			return table.Flush()
+			return rows.flush()
 		})
 	}
 	return cmd
-}
-
-func printRow(out io.Writer, cells []string) error {
-	for i, cell := range cells {
-		cells[i] = oneLine(cell)
-	}
-	_, err := fmt.Fprintln(out, strings.Join(cells, "\t"))
-	return err
-}
-
-// oneLine keeps what an API or a handler said from breaking a table, or a
-// terminal: it quotes whatever is not plainly printable.
-func oneLine(text string) string {
-	const longest = 160
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
-	}
-	if !utf8.ValidString(text) || strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 {
-		return strconv.Quote(text)
-	}
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // oneOf is the check of a flag that is empty or one of some words.
@@ -100,7 +57,10 @@ func newRuns(std streams) *cobra.Command {
 	cmd.Flags().StringVar(&job, "job", "", "only runs of the job with this `name`")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `status`: running, paused, complete or needs_review")
 	cmd.PreRunE = func(*cobra.Command, []string) error { return oneOf("status", state.Status(status), state.Statuses()) }
-	head := []string{"RUN", "JOB", "STATUS", "REASON", "PAGES", "DONE", "PENDING", "HELD", "UPDATED"}
+	head := []column{
+		{head: "RUN", least: 12}, {head: "JOB", least: 8}, {head: "STATUS"}, {head: "REASON", least: 8},
+		{head: "PAGES", spare: true}, {head: "DONE"}, {head: "PENDING"}, {head: "HELD"}, {head: "UPDATED", spare: true},
+	}
 	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, _ []string, add func(row) error) error {
 		for run, err := range ledger.Runs(ctx, store.RunFilter{Job: job, Status: state.Status(status)}) {
 			if err != nil {
@@ -153,7 +113,10 @@ func newItems(std streams) *cobra.Command {
 		}
 		return oneOf("state", only, states)
 	}
-	head := []string{"ITEM", "STATE", "PAGE", "ATTEMPTS", "UPDATED", "CODE", "DETAIL"}
+	head := []column{
+		{head: "ITEM", least: 12}, {head: "STATE"}, {head: "PAGE"}, {head: "ATTEMPTS", spare: true}, {head: "UPDATED", spare: true},
+		{head: "CODE", least: 12}, {head: "DETAIL", least: 16},
+	}
 	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error {
 		run, err := findRun(ctx, ledger, args[0])
 		if err != nil {
@@ -200,7 +163,10 @@ func newEvents(std streams) *cobra.Command {
 		Use: "events RUN|JOB --ledger DIR", Short: "List what happened to a run, in order",
 		Args: exactly("a run's ID or a job's name"),
 	}
-	head := []string{"AT", "EVENT", "FROM", "TO", "WHO", "REASON", "DETAIL"}
+	head := []column{
+		{head: "AT"}, {head: "EVENT"}, {head: "FROM", spare: true}, {head: "TO"}, {head: "WHO", least: 8},
+		{head: "REASON", least: 10}, {head: "DETAIL", least: 12},
+	}
 	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error {
 		run, err := findRun(ctx, ledger, args[0])
 		if err != nil {
