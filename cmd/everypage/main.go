@@ -5,7 +5,8 @@
 //
 // "run" starts a job, or goes on with its open run: it walks a URL by a contract
 // and writes each item as a line to a file, or hands it to a command. "show",
-// "runs", "items", "events" and "contracts" read; "verify" recounts. "retry", "accept" and
+// "runs", "items", "events" and "contracts" read; "verify" recounts, "backup"
+// copies a ledger, "prune" removes old runs. "retry", "accept" and
 // "supersede" are a person's decisions about a run that needs review. "demo"
 // shows it all on this machine.
 //

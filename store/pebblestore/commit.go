@@ -15,12 +15,14 @@ import (
 // prepared is a change as its caller hands it to the writer: what does not
 // depend on the ledger is encoded already.
 type prepared struct {
-	batch  *pebble.Batch // items, page, cursor and conflicts
-	items  []placedItem
-	run    preparedRun
-	also   *preparedRun
-	begin  bool
-	answer chan error
+	batch *pebble.Batch // items, page, cursor and conflicts
+	items []placedItem
+	run   preparedRun
+	also  *preparedRun
+	begin bool
+	// removal is set instead of the above where runs are removed.
+	removal *store.Removal
+	answer  chan error
 }
 
 // placedItem is an item whose place in the hold queue follows its state.
@@ -48,9 +50,13 @@ type preparedRun struct {
 // store.ErrNotFound. After an error that wraps store.ErrFailed the change may be
 // in the ledger, and may not.
 func (s *Store) Commit(_ context.Context, change store.Change) error {
-	p, err := s.enqueue(&change)
+	return fault("commit", s.dir, s.await(s.enqueue(&change)))
+}
+
+// await waits for the writer's answer to what was handed to it.
+func (s *Store) await(p *prepared, err error) error {
 	if err != nil {
-		return fault("commit", s.dir, err)
+		return err
 	}
 	select {
 	case err = <-p.answer:
@@ -61,7 +67,7 @@ func (s *Store) Commit(_ context.Context, change store.Change) error {
 			err = s.failure()
 		}
 	}
-	return fault("commit", s.dir, err)
+	return err
 }
 
 // enqueue prepares a change and hands it to the writer.

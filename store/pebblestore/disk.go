@@ -39,6 +39,9 @@ type disk struct {
 	lock     atomic.Pointer[folderLock]
 	// witness hears of manifests and logs, once it is open.
 	witness atomic.Pointer[witness]
+	// foreign is the folder of a copy that is being made; its errors are not the
+	// ledger's.
+	foreign atomic.Pointer[string]
 }
 
 const (
@@ -117,8 +120,8 @@ func (d *disk) change(name string, act func() error) error {
 	}
 	err := act()
 	d.gate.RUnlock()
-	if err == nil {
-		return nil
+	if err == nil || d.isForeign(name) {
+		return err
 	}
 	if isTable(d.PathBase(name)) {
 		return d.tableFailed(err)
@@ -126,6 +129,12 @@ func (d *disk) change(name string, act func() error) error {
 	d.fail(err)
 	park()
 	return err
+}
+
+// isForeign reports whether a file belongs to a copy that is being made.
+func (d *disk) isForeign(name string) bool {
+	dir := d.foreign.Load()
+	return dir != nil && strings.HasPrefix(name, *dir) && !strings.HasPrefix(name, d.witness.Load().database)
 }
 
 // tableFailed slows Pebble's retries down, and ends them once they are too many.

@@ -12,6 +12,8 @@ import (
 type faultFS struct {
 	vfs.FS
 	hook *atomic.Pointer[faultHook]
+	// wholeNames hands whole paths to the hook, and not their last part alone.
+	wholeNames bool
 }
 
 // faultHook returns the error that an operation on a file gives, or nil.
@@ -32,7 +34,10 @@ func (f *faultFS) set(hook faultHook) {
 
 func (f *faultFS) ask(op, name string) error {
 	if hook := f.hook.Load(); hook != nil {
-		return (*hook)(op, f.PathBase(name))
+		if !f.wholeNames {
+			name = f.PathBase(name)
+		}
+		return (*hook)(op, name)
 	}
 	return nil
 }
@@ -78,6 +83,13 @@ func (f *faultFS) Rename(oldname, newname string) error {
 	return f.FS.Rename(oldname, newname)
 }
 
+func (f *faultFS) Link(oldname, newname string) error {
+	if err := f.ask("link", newname); err != nil {
+		return err
+	}
+	return f.FS.Link(oldname, newname)
+}
+
 func (f *faultFS) Remove(name string) error {
 	if err := f.ask("remove", name); err != nil {
 		return err
@@ -98,6 +110,13 @@ func (f *faultFile) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return f.File.Write(p)
+}
+
+func (f *faultFile) WriteAt(p []byte, offset int64) (int, error) {
+	if err := f.fs.ask("write", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, offset)
 }
 
 func (f *faultFile) Sync() error {

@@ -23,6 +23,7 @@ import (
 //	c run hash(cursor)         → index and cursor
 //	d run number               → the conflict's record
 //	e run number               → the transition's record
+//	x run                      → who removed the run, and when
 //	w                          → the number of the newest commit
 //
 // Texts may hold any byte, so each but the last of a key is escaped and

@@ -42,6 +42,9 @@ type Store struct {
 	mirror  *mirror
 	holds   holds
 	scans   openScans
+	backups sync.Mutex // one at a time
+	// onDiskFS says that the folder is on the disk, and not in a caller's FS.
+	onDiskFS bool
 }
 
 var (
@@ -64,8 +67,8 @@ func Open(dir string, opts *Options) (*Store, error) {
 	}
 	s := &Store{options: opts.withDefaults()}
 	s.disk = newDisk(s.options.FS)
-	s.dir = dir
-	if err := s.openFolder(opts == nil || opts.FS == nil); err != nil {
+	s.dir, s.onDiskFS = dir, opts == nil || opts.FS == nil
+	if err := s.openFolder(s.onDiskFS); err != nil {
 		return nil, fault("open", s.dir, err)
 	}
 	s.close = sync.OnceValue(s.shut)

@@ -45,6 +45,9 @@ func (s *Store) Run(ctx context.Context, runID string) (run store.Run, err error
 	err = s.read(ctx, "read run", func() error {
 		_, run, err = s.loadRun(runID)
 		if errors.Is(err, store.ErrNotFound) {
+			if gone := s.pruned(runID); gone != nil {
+				return fmt.Errorf("%w: %v", err, gone) //nolint:errorlint // that it exists is for a begin
+			}
 			return fmt.Errorf("run %q is %w", runID, err)
 		}
 		return err

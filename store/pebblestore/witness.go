@@ -252,6 +252,21 @@ func (w *witness) note(commits uint64) error {
 	return err
 }
 
+// attested writes the witness of a copy, which has so many commits at least; which
+// files hold them is written down when the copy is opened.
+func (f folder) attested(commits uint64) error {
+	file, err := f.fs.Create(f.fs.PathJoin(f.path, witnessName), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return fmt.Errorf("write the witness: %w", err)
+	}
+	text := slices.Concat(sealLine(commitsLine(commits)), sealLine(commitsLine(commits)), sealLine((&witnessFiles{}).line()))
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("write the witness: %w", err)
+	}
+	return nil
+}
+
 // goBack writes down that so many commits are wanted and no more, whatever it said
 // before.
 func (w *witness) goBack(commits uint64) error {

@@ -156,6 +156,9 @@ func (s *Store) attest(g *group, commits uint64) error {
 // add puts a change into the group. All that can go wrong does so before the
 // first write to the batch, so that a change is in it as a whole or not at all.
 func (s *Store) add(g *group, p *prepared) error {
+	if p.removal != nil {
+		return s.addRemoval(g, p)
+	}
 	entry, err := s.entry(g, p.run.id)
 	switch {
 	case err != nil:
@@ -164,6 +167,10 @@ func (s *Store) add(g *group, p *prepared) error {
 		return fmt.Errorf("run %q is %w", p.run.id, store.ErrExists)
 	case !p.begin && !entry.exists:
 		return fmt.Errorf("run %q is %w", p.run.id, store.ErrNotFound)
+	case p.begin:
+		if err := s.pruned(p.run.id); err != nil {
+			return err
+		}
 	}
 	var other runEntry
 	if p.also != nil {
@@ -379,6 +386,9 @@ func (s *Store) tellMirror(g *group) {
 		return
 	}
 	for _, p := range g.members {
+		if p.removal != nil {
+			continue // a job's newest run stays
+		}
 		s.mirror.changed(p.run.job, p.run.notable)
 		if p.also != nil {
 			s.mirror.changed(p.also.job, p.also.notable)
