@@ -36,10 +36,12 @@ func Plot(file string, curves []Curve) error {
 			return err
 		}
 	}
-	memory.Y.Max = max(memory.Y.Max, 128)
+	throughput.Y.Max *= 1.1
+	memory.Y.Max = max(1.1*memory.Y.Max, 130) // the bar of 128 MiB is inside
+	memory.Legend.Top = true
 	canvas := vgsvg.New(24*vg.Centimeter, 9*vg.Centimeter)
 	grid := [][]*plot.Plot{{throughput, memory}}
-	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Centimeter, PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter}
+	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Centimeter, PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 8 * vg.Millimeter}
 	whole := draw.New(canvas)
 	whole.FillPolygon(color.White, corners(whole)) // readable on a dark page too
 	for i, row := range plot.Align(grid, tiles, whole) {
@@ -70,8 +72,8 @@ func panel(title, unit string) *plot.Plot {
 	p.X.Scale = plot.LogScale{}
 	p.X.Tick.Marker = plot.TickerFunc(decades)
 	p.Y.Min = 0
-	p.Legend.Top = false
-	p.Legend.Left = false
+	p.Legend.Left = true // the names stand behind their marks, however wide a viewer's font is
+	p.Legend.Padding = vg.Millimeter
 	p.Add(plotter.NewGrid())
 	return p
 }
