@@ -202,7 +202,7 @@ func (r *runner[T]) place(sh *sheet[T], e *entry[T]) {
 		sh.newIDs++
 		r.take(sh, e, store.Item{})
 	case vanished: // it was never settled, so it is handled where it is met again
-		r.take(sh, e, store.Item{Attempts: known.Attempts, DoubtSince: known.DoubtSince})
+		r.take(sh, e, store.Item{Attempts: known.Attempts, Intent: known.Intent, DoubtSince: known.DoubtSince})
 	case here && known.State == store.StatePending:
 		r.take(sh, e, known)
 	case here:

@@ -324,6 +324,32 @@ func TestRule15_CrashLoopEnds(t *testing.T) {
 	}
 }
 
+// Rule 15: an item that moves to another page after each death keeps its limit.
+func TestRule15_CrashLoopOfAMovingItemEnds(t *testing.T) {
+	w := newWorld(t, 2, "a", "poison", "b", "c").crashable()
+	job := w.job(maxAttempts(1))
+	for range 2 { // once, and once more alone, with an intent
+		w.diesAgain("poison", job)
+	}
+	w.answer = func(_ int, at pager.Cursor, page *pager.Page[ticket]) error {
+		if at.IsStart() {
+			show(page, "a", "b")
+		} else {
+			show(page, "c", "poison")
+		}
+		return nil
+	}
+	calls := len(w.calls)
+	receipt, err := w.run(job)
+	wantReview(t, receipt, err, state.CodeItemsHeld)
+	w.wantHeld(receipt.RunID, "poison", state.HoldPoison)
+	for _, call := range w.calls[calls:] {
+		if call.ID == "poison" {
+			t.Errorf("it is called as attempt %d of 1", call.Attempt)
+		}
+	}
+}
+
 // Rule 15: the same for a held item that a person wants tried again.
 func TestRule15_CrashLoopOfARetriedItemEnds(t *testing.T) {
 	w := newWorld(t, 2, "a", "poison", "b").crashable()
