@@ -11,6 +11,7 @@ type List struct {
 	mu      sync.Mutex
 	entries []entry
 	serial  int64
+	changes []Change
 	// The index follows the entries lazily: a list of a million items would
 	// otherwise be searched for every page.
 	indexed  bool
@@ -27,10 +28,28 @@ type entry struct {
 	deleted bool
 }
 
-// NewList returns a list of the given items.
+// ChangeKind is what was done to a list.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	Inserted   ChangeKind = "inserted"
+	Duplicated ChangeKind = "duplicated"
+	Deleted    ChangeKind = "deleted"
+	Replaced   ChangeKind = "replaced"
+	Moved      ChangeKind = "moved"
+)
+
+// Change is one entry of a list's history.
+type Change struct {
+	Kind ChangeKind
+	Item Item // as it was from then on; for Deleted, only its ID
+}
+
+// NewList returns a list of the given items. Its history begins after them.
 func NewList(items ...Item) *List {
 	l := &List{}
-	l.Append(items...)
+	l.insert(0, items)
 	return l
 }
 
@@ -39,6 +58,7 @@ func (l *List) Append(items ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.insert(len(l.entries), items)
+	l.noteInserted(items)
 }
 
 // Insert adds items before the one at index at, counted from 0; at the end where
@@ -47,6 +67,7 @@ func (l *List) Insert(at int, items ...Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.insert(l.place(at), items)
+	l.noteInserted(items)
 }
 
 // Duplicate adds a copy of the item with the given ID before the one at index
@@ -59,7 +80,9 @@ func (l *List) Duplicate(id string, at int) bool {
 	if !found {
 		return false
 	}
-	l.insert(l.place(at), []Item{l.entries[i].item})
+	item := l.entries[i].item
+	l.insert(l.place(at), []Item{item})
+	l.note(Duplicated, item)
 	return true
 }
 
@@ -74,6 +97,9 @@ func (l *List) Delete(id string) bool {
 		}
 	}
 	l.indexed = l.indexed && !found
+	if found {
+		l.note(Deleted, Item{ID: id})
+	}
 	return found
 }
 
@@ -86,8 +112,50 @@ func (l *List) Replace(item Item) bool {
 	i, found := l.byID[item.ID]
 	if found {
 		l.entries[i].item = item
+		l.note(Replaced, item)
 	}
 	return found
+}
+
+// Move takes the first item with the given ID away and puts it before the one
+// that is then at index at. It reports whether there is such an item.
+func (l *List) Move(id string, at int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.index()
+	i, found := l.byID[id]
+	if !found {
+		return false
+	}
+	item := l.entries[i].item
+	l.entries[i].deleted, l.indexed = true, false
+	l.insert(l.place(at), []Item{item})
+	l.note(Moved, item)
+	return true
+}
+
+// Changes returns the list's history from the given length of it on.
+func (l *List) Changes(from int) []Change {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.changes[min(from, len(l.changes)):])
+}
+
+// Age is the length of the list's history.
+func (l *List) Age() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.changes)
+}
+
+func (l *List) note(kind ChangeKind, item Item) {
+	l.changes = append(l.changes, Change{Kind: kind, Item: item})
+}
+
+func (l *List) noteInserted(items []Item) {
+	for _, item := range items {
+		l.note(Inserted, item)
+	}
 }
 
 // Items returns a copy of the list.
@@ -149,20 +217,21 @@ func (l *List) index() {
 	l.indexed = true
 }
 
-// selection is a stretch of the list that a page is made of.
-type selection struct {
-	items []Item
-	// last is the serial of the last item, or where the stretch is empty of the
-	// position that it was read after.
-	last int64
-	more bool
-	// total counts all items that the filter keeps; only at tells it.
-	total int
+// Stretch is a stretch of the list that a page is made of.
+type Stretch struct {
+	Items []Item
+	// Last is the place of the last item, or where the stretch is empty the one
+	// that it was read after. A place survives what is inserted, deleted and moved
+	// around it.
+	Last int64
+	More bool
+	// Total counts all items that the filter keeps; only At tells it.
+	Total int
 }
 
-// after selects up to n items behind the one with the given serial, 0 for the
+// After selects up to n items behind the one with the given serial, 0 for the
 // start. It reports false for a serial that this list never gave out.
-func (l *List) after(serial int64, n int, keep func(Item) bool) (selection, bool) {
+func (l *List) After(serial int64, n int, keep func(Item) bool) (Stretch, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.index()
@@ -170,58 +239,58 @@ func (l *List) after(serial int64, n int, keep func(Item) bool) (selection, bool
 	if serial != 0 {
 		i, found := l.bySerial[serial]
 		if !found {
-			return selection{}, false
+			return Stretch{}, false
 		}
 		from = i + 1
 	}
 	return l.collect(from, serial, n, keep), true
 }
 
-// afterID selects up to n items behind the first one with the given ID. It
+// AfterID selects up to n items behind the first one with the given ID. It
 // reports false where the item is gone.
-func (l *List) afterID(id string, n int, keep func(Item) bool) (selection, bool) {
+func (l *List) AfterID(id string, n int, keep func(Item) bool) (Stretch, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.index()
 	i, found := l.byID[id]
 	if !found {
-		return selection{}, false
+		return Stretch{}, false
 	}
 	return l.collect(i+1, l.entries[i].serial, n, keep), true
 }
 
-func (l *List) collect(from int, serial int64, n int, keep func(Item) bool) selection {
-	s := selection{last: serial}
+func (l *List) collect(from int, serial int64, n int, keep func(Item) bool) Stretch {
+	s := Stretch{Last: serial}
 	for _, e := range l.entries[from:] {
 		if e.deleted || !keep(e.item) {
 			continue
 		}
-		if len(s.items) == n {
-			s.more = true
+		if len(s.Items) == n {
+			s.More = true
 			break
 		}
-		s.items = append(s.items, e.item)
-		s.last = e.serial
+		s.Items = append(s.Items, e.item)
+		s.Last = e.serial
 	}
 	return s
 }
 
-// at selects up to n items from the given offset, and counts all.
-func (l *List) at(offset, n int, keep func(Item) bool) selection {
+// At selects up to n items from the given offset, and counts all.
+func (l *List) At(offset, n int, keep func(Item) bool) Stretch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.index()
-	var s selection
+	var s Stretch
 	for _, i := range l.live {
 		item := l.entries[i].item
 		if !keep(item) {
 			continue
 		}
-		if s.total >= offset && len(s.items) < n {
-			s.items = append(s.items, item)
+		if s.Total >= offset && len(s.Items) < n {
+			s.Items = append(s.Items, item)
 		}
-		s.total++
+		s.Total++
 	}
-	s.more = s.total > offset+len(s.items)
+	s.More = s.Total > offset+len(s.Items)
 	return s
 }

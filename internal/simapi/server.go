@@ -142,8 +142,8 @@ func (s *Server) read(page *Page, positioned bool, keep func(Item) bool) *proble
 		return s.readKeyset(page, positioned, keep)
 	case KeysetFeed:
 		page.Cursor = ""
-		selected, _ := s.list.after(0, page.Limit, keep)
-		page.Items = selected.items
+		selected, _ := s.list.After(0, page.Limit, keep)
+		page.Items = selected.Items
 	}
 	return nil
 }
@@ -156,9 +156,9 @@ func (s *Server) readNumbered(page *Page, positioned bool, keep func(Item) bool)
 		}
 		page.Number = number
 	}
-	selected := s.list.at((page.Number-1)*page.Limit, page.Limit, keep)
-	page.Items = selected.items
-	page.Last = max(1, (selected.total+page.Limit-1)/page.Limit)
+	selected := s.list.At((page.Number-1)*page.Limit, page.Limit, keep)
+	page.Items = selected.Items
+	page.Last = max(1, (selected.Total+page.Limit-1)/page.Limit)
 	if s.options.TrailingPage {
 		page.Last++
 	}
@@ -170,9 +170,9 @@ func (s *Server) readNumbered(page *Page, positioned bool, keep func(Item) bool)
 }
 
 func (s *Server) readAfterID(page *Page, positioned bool, keep func(Item) bool) *problem {
-	selected, found := s.list.after(0, page.Limit, keep)
+	selected, found := s.list.After(0, page.Limit, keep)
 	if positioned {
-		selected, found = s.list.afterID(page.Cursor, page.Limit, keep)
+		selected, found = s.list.AfterID(page.Cursor, page.Limit, keep)
 	}
 	if !found {
 		return &problem{
@@ -180,7 +180,7 @@ func (s *Server) readAfterID(page *Page, positioned bool, keep func(Item) bool) 
 			message: "No such ticket: '" + page.Cursor + "'", field: "starting_after",
 		}
 	}
-	page.Items, page.HasMore = selected.items, selected.more
+	page.Items, page.HasMore = selected.Items, selected.More
 	if len(page.Items) > 0 {
 		page.Next = page.Items[len(page.Items)-1].ID
 		page.HasMore = page.HasMore || s.options.TrailingPage
@@ -209,16 +209,16 @@ func (s *Server) readKeyset(page *Page, positioned bool, keep func(Item) bool) *
 	if short, set := s.options.PageSizes[from.page]; set {
 		size = min(short, size)
 	}
-	selected, genuine := s.list.after(from.after, size, keep)
+	selected, genuine := s.list.After(from.after, size, keep)
 	if !genuine {
 		return &problem{
 			status: http.StatusBadRequest, code: "invalid_cursor", kind: "invalid_request_error", message: "The cursor is not one of this list.",
 		}
 	}
-	page.Items = selected.items
-	page.HasMore = selected.more || s.options.TrailingPage && len(selected.items) > 0
+	page.Items = selected.Items
+	page.HasMore = selected.More || s.options.TrailingPage && len(selected.Items) > 0
 	if page.HasMore {
-		page.Next = position{generation: from.generation, after: selected.last, page: from.page + 1}.token()
+		page.Next = position{generation: from.generation, after: selected.Last, page: from.page + 1}.token()
 	}
 	return nil
 }
