@@ -98,12 +98,14 @@ func Recount(ctx context.Context, ledger store.Reader, runID string) (*state.Rec
 	counted.ProcessedUnique, counted.PendingCount, counted.HeldCount, counted.Inherited = 0, 0, 0, 0
 	counted.DeferredCount, counted.VanishedCount, counted.WrittenOff, counted.EntriesWithoutID = 0, 0, 0, 0
 	counted.DuplicateConflicts, counted.ConflictsAccepted, counted.Digest, counted.Pages = 0, 0, "", 0
+	var found counts
 	for item, err := range Items(ctx, ledger, runID) {
 		if err != nil {
 			return nil, fmt.Errorf("everypage: recount run %s: %w", runID, err)
 		}
-		weigh(&counted, item, +1)
+		found.weigh(runID, &item, +1)
 	}
+	found.addTo(&counted)
 	var last store.Page
 	for page, err := range ledger.Pages(ctx, runID, 0) {
 		if err != nil {

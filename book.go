@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/everypage-go/everypage/pager"
@@ -12,32 +13,35 @@ import (
 	"github.com/everypage-go/everypage/store"
 )
 
+// settleLag is how long an outcome may wait for the next page's record, to be
+// durable with the same sync. Handlers that take longer are not delayed by it, and
+// their outcomes are durable while the next one is at work.
+const settleLag = 3 * time.Millisecond
+
 // book is the only writer of a run while the run has a runner. Every change of
 // the run's counters goes through it, in the same commit as what it counts.
 //
-// Outcomes are queued and made durable by whoever commits next: a goroutine that
-// commits whenever it is idle, or the run itself when it records a page or
-// changes its status. It never waits for more to come, so what a crash can
-// expose is what finished during one sync.
+// Outcomes are queued and made durable by whoever commits next: the run itself when
+// it records a page, an intent or a change of its status, or else the book after
+// settleLag. So what a crash can expose is what finished during that and one sync.
 type book struct {
 	ledger   store.Store
 	clock    Clock
 	observer Observer
+	held     func(state.Receipt, store.Item) // beside the observer's Settled; may be nil
 
-	mu    sync.Mutex
-	run   store.Run // as of the last commit
-	queue []outcome
-	err   error // the first failure; after it nothing is written
+	run    atomic.Pointer[store.Run] // as of the last commit; what it points to never changes
+	broken atomic.Bool               // err is set
 
-	committing sync.Mutex // held during a commit, so that commits have an order
-	wake       chan struct{}
-	stopped    sync.WaitGroup
-}
+	mu     sync.Mutex
+	queue  []store.Item // outcomes that no commit has taken
+	counts counts       // what they change
+	err    error        // the first failure; after it nothing is written
+	closed bool
+	lag    *time.Timer
 
-// outcome is what became of one item.
-type outcome struct {
-	was, is store.Item
-	calls   int64 // that count
+	committing sync.Mutex   // held during a commit, so that commits have an order
+	spare      []store.Item // room for the next queue
 }
 
 // step is a commit that is being put together.
@@ -48,20 +52,25 @@ type step struct {
 }
 
 func newBook(ctx context.Context, ledger store.Store, clock Clock, observer Observer, run store.Run) *book {
-	b := &book{ledger: steady{ledger}, clock: clock, observer: observer, run: run, wake: make(chan struct{}, 1)}
-	b.stopped.Go(func() {
-		for range b.wake {
-			_ = b.flush(ctx) // the error stays in the book, for the run to find
-		}
+	b := &book{ledger: steady{ledger}, clock: clock, observer: observer}
+	b.run.Store(&run)
+	b.lag = time.AfterFunc(time.Hour, func() { //nolint:forbidigo // the disk's time, which no run decides by
+		_ = b.flush(ctx) // the error stays in the book, for the run to find
 	})
+	b.lag.Stop()
 	return b
 }
 
-// close commits what is queued and ends the committer.
+// close commits what is queued. Nothing is written afterwards.
 func (b *book) close(ctx context.Context) error {
-	close(b.wake)
-	b.stopped.Wait()
-	return b.flush(ctx)
+	b.lag.Stop()
+	err := b.flush(ctx)
+	b.committing.Lock() // a flush that began by itself is over, or finds the book closed
+	defer b.committing.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return err
 }
 
 // receipt returns the receipt as of the last commit.
@@ -70,22 +79,30 @@ func (b *book) receipt() *state.Receipt {
 	return &r
 }
 
-// current returns the run as of the last commit.
-func (b *book) current() store.Run {
+// current returns the run as of the last commit, for reading.
+func (b *book) current() *store.Run { return b.run.Load() }
+
+// failure returns the first failure to write.
+func (b *book) failure() error {
+	if !b.broken.Load() {
+		return nil
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.run
+	return b.err
 }
 
-// settle queues an outcome. It is durable when the next flush returns nil.
-func (b *book) settle(o outcome) {
+// settle queues what became of an item, and how many calls of it count. It is
+// durable when the next flush returns nil.
+func (b *book) settle(was, is *store.Item, calls int64) {
 	b.mu.Lock()
-	b.queue = append(b.queue, o)
-	b.mu.Unlock()
-	select {
-	case b.wake <- struct{}{}:
-	default: // the committer has yet to look
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		b.lag.Reset(settleLag)
 	}
+	b.counts.move(b.current().Receipt.RunID, was, is)
+	b.counts.attempts += calls
+	b.queue = append(b.queue, *is)
 }
 
 // flush makes every outcome durable that was queued before.
@@ -96,25 +113,16 @@ func (b *book) flush(ctx context.Context) error { return b.commit(ctx, nil) }
 func (b *book) commit(ctx context.Context, edit func(step) error) error {
 	b.committing.Lock()
 	defer b.committing.Unlock()
-	b.mu.Lock()
-	next, queue, err := b.run, b.queue, b.err
-	b.queue = nil
-	b.mu.Unlock()
+	queue, counted, err := b.take()
 	if err != nil || len(queue) == 0 && edit == nil {
 		return err
 	}
-	var change store.Change
-	now := b.clock.Now()
-	for _, o := range queue {
-		tally(&next.Receipt, o.was, o.is)
-		next.Receipt.Attempts += o.calls
-		change.Items = append(change.Items, o.is)
-	}
+	next, now := *b.current(), b.clock.Now()
+	counted.addTo(&next.Receipt)
+	change := store.Change{Items: queue}
 	if edit != nil {
 		if err := edit(step{now: now, run: &next, change: &change}); err != nil {
-			b.mu.Lock()
-			b.queue = append(queue, b.queue...)
-			b.mu.Unlock()
+			b.putBack(queue, counted)
 			return err
 		}
 	}
@@ -125,33 +133,60 @@ func (b *book) commit(ctx context.Context, edit func(step) error) error {
 		b.mu.Lock()
 		b.err = err
 		b.mu.Unlock()
+		b.broken.Store(true)
 		return err
 	}
-	b.mu.Lock()
-	b.run = next
-	b.mu.Unlock()
+	b.run.Store(&next)
 	took := b.clock.Now().Sub(now)
-	b.tell(next.Receipt, change)
+	b.tell(&next.Receipt, &change)
 	b.observer.commit(next.Receipt.RunID, len(change.Items), took)
+	clear(change.Items)
+	b.spare = change.Items[:0]
 	return nil
 }
 
-// tell lets the observer see what is durable now.
-func (b *book) tell(r state.Receipt, change store.Change) {
-	if change.Page != nil {
-		b.observer.page(r, *change.Page)
+// take returns the queued outcomes and what they change. The caller commits.
+func (b *book) take() ([]store.Item, counts, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil || b.closed {
+		return nil, counts{}, b.err
 	}
-	for _, item := range change.Items {
+	queue, counted := b.queue, b.counts
+	b.queue, b.spare, b.counts = b.spare, nil, counts{}
+	return queue, counted, nil
+}
+
+// putBack queues outcomes again, before those that came since.
+func (b *book) putBack(queue []store.Item, counted counts) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = append(queue, b.queue...)
+	b.counts.add(counted)
+	b.lag.Reset(settleLag)
+}
+
+// tell lets the observer see what is durable now.
+func (b *book) tell(r *state.Receipt, change *store.Change) {
+	if change.Page != nil {
+		b.observer.page(*r, *change.Page)
+	}
+	for i := range change.Items {
+		item := &change.Items[i]
 		inherited := item.State == store.StateDone && item.SettledBy != r.RunID
-		if item.State != store.StatePending && !inherited {
-			b.observer.settled(r, item)
+		if item.State == store.StatePending || inherited {
+			continue
+		}
+		b.observer.settled(r, item)
+		if item.State == store.StateHeld && b.held != nil {
+			b.held(*r, *item)
 		}
 	}
 	for _, c := range change.Conflicts {
-		b.observer.conflict(r, c)
+		b.observer.conflict(*r, c)
 	}
 	for _, t := range change.Events {
-		b.observer.transition(r, t)
+		b.observer.transition(*r, t)
 	}
 }
 
@@ -163,47 +198,6 @@ func touch(r *state.Receipt, now time.Time) {
 	}
 	if r.FinishedAt.IsZero() || r.FinishedAt.Equal(now) {
 		r.LateBy = state.Duration(now.Sub(r.DeadlineAt))
-	}
-}
-
-// tally moves an item's weight in the receipt from what it was to what it is.
-func tally(r *state.Receipt, was, is store.Item) {
-	if was.RunID == r.RunID || was.SettledBy == r.RunID || owed(was.State) {
-		// What an earlier run of the lineage still owes counts from the start, and
-		// what this run settled of it without meeting it counts already.
-		weigh(r, was, -1)
-	}
-	weigh(r, is, +1)
-}
-
-// owed reports whether an item in the state counts as pending.
-func owed(s store.ItemState) bool { return s == store.StatePending || s == store.StateHeld }
-
-// weigh adds an item's weight to the counters. Together they are the recount:
-// each ID of the run is in exactly one of processed_unique, inherited,
-// deferred_count, vanished_count, written_off and pending_count.
-func weigh(r *state.Receipt, item store.Item, by int64) {
-	switch item.State {
-	case store.StateUnknown:
-	case store.StatePending:
-		r.PendingCount += by
-	case store.StateHeld:
-		r.PendingCount += by
-		r.HeldCount += by
-	case store.StateDone:
-		if item.SettledBy == r.RunID {
-			r.ProcessedUnique += by
-		} else {
-			r.Inherited += by
-		}
-	case store.StateDeferred:
-		r.DeferredCount += by
-	case store.StateDropped:
-		if item.Code == state.HoldVanished {
-			r.VanishedCount += by
-		} else {
-			r.WrittenOff += by
-		}
 	}
 }
 

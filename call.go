@@ -117,12 +117,12 @@ func (w *worker[T]) call(ctx context.Context) (err error) {
 	}()
 	run := w.book.current()
 	if w.job.Handle != nil {
-		w.outcomes = append(w.outcomes, w.job.Handle(ctx, w.asItem(&run, w.batch[0])))
+		w.outcomes = append(w.outcomes, w.job.Handle(ctx, w.asItem(run, w.batch[0])))
 		return nil
 	}
 	items := make([]Item[T], len(w.batch))
 	for i, t := range w.batch {
-		items[i] = w.asItem(&run, t)
+		items[i] = w.asItem(run, t)
 	}
 	outcomes := w.job.HandleBatch(ctx, items)
 	if outcomes != nil && len(outcomes) != len(items) {
@@ -139,7 +139,7 @@ func (w *worker[T]) asItem(run *store.Run, t *task[T]) Item[T] {
 		attempt++ // an intent has counted it already
 	}
 	item := Item[T]{
-		ID: t.item.ID, Key: Key(run.Scope, t.item.ID, w.job.Action), RunID: run.Receipt.RunID, Page: t.record.Page,
+		ID: t.item.ID, Key: w.keys.of(t.item.ID), RunID: run.Receipt.RunID, Page: t.record.Page,
 		Attempt: attempt, CreatedAt: t.item.CreatedAt, Value: t.item.Value, Raw: t.item.Raw,
 	}
 	if item.Raw == nil {

@@ -12,11 +12,17 @@ import (
 
 // hashIDs returns the hash over the IDs of a page, in order.
 func hashIDs(ids []string) string {
-	h := sha256.New()
+	size := 0
 	for _, id := range ids {
-		addText(h, id)
+		size += 8 + len(id)
 	}
-	return sum(h)
+	text := make([]byte, 0, size)
+	for _, id := range ids {
+		text = binary.BigEndian.AppendUint64(text, uint64(len(id)))
+		text = append(text, id...)
+	}
+	hash := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(hash[:])
 }
 
 // chain returns the digest of a page record that follows on the given digest. It

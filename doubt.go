@@ -13,7 +13,7 @@ import (
 // confirm asks the handler's own API whether an item's effect happened.
 func (r *runner[T]) confirm(ctx context.Context, item store.Item) (happened bool, err error) {
 	err = guarded(func() (err error) {
-		happened, err = r.job.Confirm(ctx, Key(item.Scope, item.ID, r.job.Action))
+		happened, err = r.job.Confirm(ctx, r.keys.of(item.ID))
 		return err
 	})
 	if err != nil {

@@ -115,7 +115,7 @@ func (w *worker[T]) uncount(t *task[T], notDone bool) {
 
 // put queues a task's new record.
 func (r *runner[T]) put(t *task[T], is store.Item, calls int64) {
-	r.book.settle(outcome{was: t.record, is: is, calls: calls})
+	r.book.settle(&t.record, &is, calls)
 	t.record = is
 }
 

@@ -19,13 +19,32 @@ const (
 // again by every later version. Where it fits, it reads scope|item|action; else
 // it is "sha256|" and the hash, in hexadecimal, over the three with their lengths.
 func Key(scope, itemID, action string) string {
-	plain := scope + "|" + itemID + "|" + action
-	if len(plain) >= minKeyLength && len(plain) <= maxKeyLength &&
-		headerSafe(scope) && headerSafe(itemID) && headerSafe(action) {
-		return plain
+	k := newKeys(scope, action)
+	return k.of(itemID)
+}
+
+// keys makes the keys of one action on the items of one scope.
+type keys struct {
+	scope, action string
+	before, after string
+	plain         bool // scope and action can stand in a key as they are
+}
+
+func newKeys(scope, action string) keys {
+	return keys{
+		scope: scope, action: action, before: scope + "|", after: "|" + action,
+		plain: headerSafe(scope) && headerSafe(action),
+	}
+}
+
+// of returns the key of the action on an item.
+func (k *keys) of(itemID string) string {
+	length := len(k.before) + len(itemID) + len(k.after)
+	if k.plain && length >= minKeyLength && length <= maxKeyLength && headerSafe(itemID) {
+		return k.before + itemID + k.after
 	}
 	hash := sha256.New()
-	for _, part := range []string{scope, itemID, action} {
+	for _, part := range []string{k.scope, itemID, k.action} {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		hash.Write(length[:])

@@ -1,6 +1,7 @@
 package everypage
 
 import (
+	"slices"
 	"time"
 
 	"github.com/everypage-go/everypage/pager"
@@ -33,7 +34,7 @@ type Observer struct {
 // Tee returns an observer that passes each step to all of the given ones, in
 // order.
 func Tee(observers ...Observer) Observer {
-	return Observer{
+	all := Observer{
 		Page: func(r state.Receipt, p store.Page) {
 			for _, o := range observers {
 				o.page(r, p)
@@ -46,7 +47,7 @@ func Tee(observers ...Observer) Observer {
 		},
 		Settled: func(r state.Receipt, i store.Item) {
 			for _, o := range observers {
-				o.settled(r, i)
+				o.settled(&r, &i)
 			}
 		},
 		Conflict: func(r state.Receipt, c store.Conflict) {
@@ -70,6 +71,14 @@ func Tee(observers ...Observer) Observer {
 			}
 		},
 	}
+	// What is called for each item is left out where nobody hears it.
+	if !slices.ContainsFunc(observers, func(o Observer) bool { return o.Call != nil }) {
+		all.Call = nil
+	}
+	if !slices.ContainsFunc(observers, func(o Observer) bool { return o.Settled != nil }) {
+		all.Settled = nil
+	}
+	return all
 }
 
 func (o Observer) page(r state.Receipt, p store.Page) {
@@ -84,9 +93,9 @@ func (o Observer) call(runID, itemID string, attempt int) {
 	}
 }
 
-func (o Observer) settled(r state.Receipt, i store.Item) {
+func (o *Observer) settled(r *state.Receipt, i *store.Item) {
 	if o.Settled != nil {
-		o.Settled(r, i)
+		o.Settled(*r, *i)
 	}
 }
 

@@ -17,13 +17,41 @@ type sheet[T any] struct {
 	at        position
 	page      store.Page
 	bounded   bool
-	entries   []entry[T] // one for each ID
-	outcomes  []outcome
+	first     map[string]int // the entry of each ID
+	entries   []entry[T]     // one for each ID
+	items     []store.Item   // what becomes of them
+	counts    counts         // what that changes
 	conflicts []store.Conflict
 	tasks     []*task[T]
+	room      []task[T] // for the tasks
 	earlier   revisions
 	newIDs    int
 	copies    int64 // equal copies inside the answer
+}
+
+// begin makes the sheet an empty one for a page, in the room of the one before.
+func (sh *sheet[T]) begin(at position, page pager.Page[T]) {
+	n := len(page.Items)
+	if sh.first == nil {
+		sh.first = make(map[string]int, n)
+	}
+	clear(sh.first)
+	clear(sh.entries)
+	clear(sh.items)
+	if cap(sh.room) < n { // tasks are pointed to, so they must not move
+		sh.room = make([]task[T], 0, n)
+	}
+	clear(sh.room)
+	*sh = sheet[T]{
+		at: at, bounded: page.Bounded, first: sh.first, entries: slices.Grow(sh.entries[:0], n),
+		items: slices.Grow(sh.items[:0], n), tasks: sh.tasks[:0], room: sh.room[:0],
+	}
+}
+
+// becomes adds what a known item is from this page on.
+func (sh *sheet[T]) becomes(was, is *store.Item) {
+	sh.counts.move(sh.page.RunID, was, is)
+	sh.items = append(sh.items, *is)
 }
 
 // entry is an item of an answer, and what was known of it.
@@ -36,7 +64,9 @@ type entry[T any] struct {
 // record makes a page durable, together with the outcomes of the page before,
 // and returns what is to be handled. Nothing of the page is handled earlier.
 func (r *runner[T]) record(ctx context.Context, at position, page pager.Page[T]) (store.Page, []*task[T], error) {
-	sh := &sheet[T]{at: at, bounded: page.Bounded}
+	known := r.lookedUp(at, page)
+	sh := &r.sheet
+	sh.begin(at, page)
 	if err := r.readEarlier(ctx, sh); err != nil {
 		return store.Page{}, nil, err
 	}
@@ -50,7 +80,7 @@ func (r *runner[T]) record(ctx context.Context, at position, page pager.Page[T])
 	r.identify(sh, page.Items)
 	sh.page.Hash = hashIDs(sh.page.IDs)
 	sh.page.Digest = chain(run.Receipt.Digest, sh.page)
-	if err := r.look(ctx, sh, run.Scope); err != nil {
+	if err := r.look(ctx, sh, run.Scope, known); err != nil {
 		return store.Page{}, nil, err
 	}
 	for i := range sh.entries {
@@ -77,8 +107,6 @@ func (r *runner[T]) record(ctx context.Context, at position, page pager.Page[T])
 // identify tells the entries of an answer apart: those with an ID, each once;
 // copies; and those that cannot be told apart.
 func (r *runner[T]) identify(sh *sheet[T], items []pager.Item[T]) {
-	first := make(map[string]int, len(items))
-	sh.entries = make([]entry[T], 0, len(items))
 	sh.page.IDs = make([]string, 0, len(items))
 	for place, item := range items {
 		if problem := unusable(item.ID, item.Problem); problem != "" {
@@ -90,9 +118,9 @@ func (r *runner[T]) identify(sh *sheet[T], items []pager.Item[T]) {
 			continue
 		}
 		sh.page.IDs = append(sh.page.IDs, item.ID)
-		i, copied := first[item.ID]
+		i, copied := sh.first[item.ID]
 		if !copied {
-			first[item.ID] = len(sh.entries)
+			sh.first[item.ID] = len(sh.entries)
 			sh.entries = append(sh.entries, entry[T]{item: item, ordinal: place})
 			continue
 		}
@@ -172,37 +200,18 @@ func (r *runner[T]) conflict(sh *sheet[T], item pager.Item[T], firstPage int) {
 	})
 }
 
-// look reads what is known of the entries.
-func (r *runner[T]) look(ctx context.Context, sh *sheet[T], scope string) error {
-	ids := make([]string, len(sh.entries))
-	for i, e := range sh.entries {
-		ids[i] = e.item.ID
-	}
-	known, err := r.ledger.Items(ctx, scope, ids)
-	if err != nil {
-		return fmt.Errorf("everypage: look the items of page %d up: %w", sh.at.index, err)
-	}
-	for i := range sh.entries {
-		sh.entries[i].known = known[i]
-		if known[i].State == store.StateUnknown {
-			sh.entries[i].known = store.Item{Scope: scope, ID: ids[i]}
-		}
-	}
-	return nil
-}
-
 // place decides what an entry means for its item.
 func (r *runner[T]) place(sh *sheet[T], e *entry[T]) {
-	known := e.known
+	known := &e.known
 	mine := known.RunID == sh.page.RunID
 	here := mine && known.Page == sh.at.index
 	vanished := known.Code == state.HoldVanished && (known.State == store.StateHeld || known.State == store.StateDropped)
 	switch {
 	case known.State == store.StateUnknown:
 		sh.newIDs++
-		r.take(sh, e, store.Item{})
+		r.take(sh, e, &store.Item{})
 	case vanished: // it was never settled, so it is handled where it is met again
-		r.take(sh, e, store.Item{Attempts: known.Attempts, Intent: known.Intent, DoubtSince: known.DoubtSince})
+		r.take(sh, e, &store.Item{Attempts: known.Attempts, Intent: known.Intent, DoubtSince: known.DoubtSince})
 	case here && known.State == store.StatePending:
 		r.take(sh, e, known)
 	case here:
@@ -212,17 +221,17 @@ func (r *runner[T]) place(sh *sheet[T], e *entry[T]) {
 		r.take(sh, e, known)
 	case known.State == store.StateDeferred,
 		known.State == store.StateHeld && known.Code != state.HoldInDoubt:
-		r.take(sh, e, store.Item{DoubtSince: known.DoubtSince}) // attempts start afresh
+		r.take(sh, e, &store.Item{DoubtSince: known.DoubtSince}) // attempts start afresh
 	default: // settled by an earlier run, or in doubt since then
-		met := known
+		met := *known
 		met.RunID, met.Page, met.Ordinal = sh.page.RunID, sh.at.index, e.ordinal
-		sh.outcomes = append(sh.outcomes, outcome{was: known, is: met})
+		sh.becomes(known, &met)
 	}
 }
 
 // take makes an entry an item of this page: to be handled, or deferred past the
 // cutoff. What is carried over are the attempts and the doubt of earlier calls.
-func (r *runner[T]) take(sh *sheet[T], e *entry[T], carried store.Item) {
+func (r *runner[T]) take(sh *sheet[T], e *entry[T], carried *store.Item) {
 	is := store.Item{
 		Scope: e.known.Scope, ID: e.known.ID, State: store.StatePending,
 		RunID: sh.page.RunID, Page: sh.at.index, Ordinal: e.ordinal,
@@ -249,9 +258,10 @@ func (r *runner[T]) take(sh *sheet[T], e *entry[T], carried store.Item) {
 		if r.list.NotReplayable {
 			is.Payload = r.raw(e.item)
 		}
-		sh.tasks = append(sh.tasks, &task[T]{item: e.item, record: is, first: true})
+		sh.room = append(sh.room, task[T]{item: e.item, record: is, first: true})
+		sh.tasks = append(sh.tasks, &sh.room[len(sh.room)-1])
 	}
-	sh.outcomes = append(sh.outcomes, outcome{was: e.known, is: is})
+	sh.becomes(&e.known, &is)
 }
 
 // cursorSeen reports whether an earlier page was read at the same cursor, where
@@ -270,10 +280,8 @@ func (r *runner[T]) cursorSeen(ctx context.Context, at position) (bool, error) {
 // write puts the sheet and all that it counts into one commit.
 func (r *runner[T]) write(s step, sh *sheet[T], seen bool) {
 	receipt, page := &s.run.Receipt, &sh.page
-	for _, o := range sh.outcomes {
-		tally(receipt, o.was, o.is)
-		s.change.Items = append(s.change.Items, o.is)
-	}
+	sh.counts.addTo(receipt)
+	s.change.Items = append(s.change.Items, sh.items...)
 	for i := range sh.conflicts {
 		sh.conflicts[i].Seq = s.run.ConflictSeq
 		s.run.ConflictSeq++

@@ -74,7 +74,8 @@ func (r *runner[T]) vanish(ctx context.Context, sh *sheet[T], scope string) erro
 		if was.State != store.StatePending || was.RunID != sh.page.RunID || was.Page != sh.at.index {
 			continue
 		}
-		sh.outcomes = append(sh.outcomes, outcome{was: was, is: r.gone(ctx, sh, was)})
+		is := r.gone(ctx, sh, was)
+		sh.becomes(&was, &is)
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func (s step) accept(ctx context.Context, d Decision, conflicts []store.Conflict
 		is := was
 		is.State, is.SettledBy, is.UpdatedAt, is.Released = store.StateDropped, r.RunID, s.now, false
 		is.Code, is.Detail = state.WrittenOff, d.By+": "+d.Note
-		tally(r, was, is)
+		tally(r, &was, &is)
 		s.change.Items = append(s.change.Items, is)
 	}
 	s.note(noteOf(s.run, d.By+": "+d.Note))
@@ -199,7 +199,7 @@ func Supersede(ctx context.Context, ledger store.Store, runID string, d Decision
 	var successor *state.Receipt
 	_, err := decide(ctx, ledger, runID, "supersede", d, func(b *book, held []store.Item) error {
 		var err error
-		successor, err = supersede(ctx, ledger, b.current(), d.withDefaults(), held)
+		successor, err = supersede(ctx, ledger, *b.current(), d.withDefaults(), held)
 		return err
 	})
 	return successor, err
@@ -241,7 +241,7 @@ func supersede(ctx context.Context, ledger store.Store, run store.Run, d Decisio
 		case !atMostOnce && (run.Active || run.Died) && is.DoubtSince.IsZero():
 			is.DoubtSince = was.UpdatedAt // it may have been called before the runner died
 		}
-		tally(&run.Receipt, was, is)
+		tally(&run.Receipt, &was, &is)
 		change.Items = append(change.Items, is)
 	}
 	owed := int64(len(held) + len(pending))

@@ -115,6 +115,12 @@ type runner[T any] struct {
 	// handler since the last one.
 	failures atomic.Int64
 	random   sync.Mutex // held while the job's Random is read
+
+	keys  keys
+	sheet sheet[T] // of the newest page; its room is used again
+	// ahead has what was known of a page's items when it was read ahead.
+	looking sync.Mutex
+	ahead   map[pager.Cursor][]store.Item
 }
 
 func newRunner[T any](ctx context.Context, ledger store.Store, job Job[T], run store.Run) (*runner[T], error) {
@@ -124,10 +130,16 @@ func newRunner[T any](ctx context.Context, ledger store.Store, job Job[T], run s
 	}
 	o := job.Options
 	log := o.Logger.With("job", job.Name, "run_id", run.Receipt.RunID)
+	logs := logging(log)
+	observer := Tee(o.Observer, logs)
+	observer.Settled = o.Observer.Settled // the log is of held items alone
+	book := newBook(ctx, ledger, o.Clock, observer, run)
+	book.held = logs.Settled
 	return &runner[T]{
 		job: job, list: job.description(job.Pager), pager: list, ledger: steady{ledger}, clock: o.Clock, log: log,
-		book:    newBook(ctx, ledger, o.Clock, Tee(o.Observer, logging(log)), run),
-		crashed: run.Active || run.Died, resumed: run.Receipt.Pages > 0,
+		book: book, crashed: run.Active || run.Died, resumed: run.Receipt.Pages > 0,
+		keys:  newKeys(run.Scope, job.Action),
+		ahead: make(map[pager.Cursor][]store.Item),
 	}, nil
 }
 

@@ -101,7 +101,7 @@ func (r *runner[T]) dropVanished(ctx context.Context) error {
 		}
 		is := item
 		is.State, is.SettledBy, is.UpdatedAt = store.StateDropped, run.Receipt.RunID, r.clock.Now()
-		r.book.settle(outcome{was: item, is: is})
+		r.book.settle(&item, &is, 0)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func (r *runner[T]) vouch(ctx context.Context) error {
 		return nil // this process has written every one of them
 	}
 	run := r.book.current()
-	v := &verifier{ledger: r.ledger, run: run, chainOnly: true, report: &Verification{RunID: run.Receipt.RunID}}
+	v := &verifier{ledger: r.ledger, run: *run, chainOnly: true, report: &Verification{RunID: run.Receipt.RunID}}
 	if err := v.pages(ctx); err != nil {
 		return fmt.Errorf("everypage: run %s: follow its page records: %w", run.Receipt.RunID, err)
 	}

@@ -98,7 +98,7 @@ func (r *runner[T]) position(ctx context.Context) (position, error) {
 	}
 	page, err := r.lastRevision(ctx, last)
 	if err == nil {
-		err = newestPage(run, page)
+		err = newestPage(*run, page)
 	}
 	if err != nil {
 		return position{}, err
@@ -164,7 +164,8 @@ func (r *runner[T]) pages(ctx context.Context, from pager.Cursor) iter.Seq2[page
 	}
 	runID := r.book.current().Receipt.RunID
 	reading := from
-	return pager.ReadAhead(r.pager, func(page pager.Page[T]) bool {
+	clear(r.ahead) // of an earlier walk; nobody else is there yet
+	return pager.ReadAhead(lookingAhead[T]{r}, func(page pager.Page[T]) bool {
 		own := page.Next == reading
 		reading = page.Next
 		if own || page.End == pager.EndLast || page.Next.IsStart() {
@@ -196,9 +197,7 @@ func (r *runner[T]) mayGoOn(ctx context.Context, index int) error {
 	if s := r.due(ctx, index); s != nil {
 		return s
 	}
-	r.book.mu.Lock()
-	defer r.book.mu.Unlock()
-	return r.book.err
+	return r.book.failure()
 }
 
 // due returns why the run should stop now: its caller is gone, or its deadline
