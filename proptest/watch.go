@@ -128,7 +128,9 @@ func (p *play) beforeCall(l *life, item string) {
 // one.
 func (p *play) beforeRequest() {
 	p.mu.Lock()
-	due := slices.ContainsFunc(p.events, func(e *event) bool { return e.point == duringRequest && e.happened == 0 })
+	due := slices.ContainsFunc(p.events, func(e *event) bool {
+		return (e.point == duringRequest || e.point == afterFetch) && e.happened == 0
+	})
 	idle := p.life.busy(due)
 	p.mu.Unlock()
 	if idle != nil {
