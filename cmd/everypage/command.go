@@ -86,7 +86,7 @@ Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 		newRun(std), newRuns(std), newShow(std), newItems(std), newEvents(std),
 		newRetry(std), newAccept(std), newSupersede(std),
 		newVerify(std), newExplain(std), newAssert(std),
-		newBackup(std), newPrune(std),
+		newBackup(std), newPrune(std), newServe(std),
 		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std),
 		newVersion(std),
 	)

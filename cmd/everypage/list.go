@@ -58,8 +58,15 @@ func newRuns(std streams) *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `status`: running, paused, complete or needs_review")
 	cmd.PreRunE = func(*cobra.Command, []string) error { return oneOf("status", state.Status(status), state.Statuses()) }
 	head := []column{
-		{head: "RUN", least: 12}, {head: "JOB", least: 8}, {head: "STATUS"}, {head: "REASON", least: 8},
-		{head: "PAGES", spare: true}, {head: "DONE"}, {head: "PENDING"}, {head: "HELD"}, {head: "UPDATED", spare: true},
+		{head: "RUN", least: 12},
+		{head: "JOB", least: 8},
+		{head: "STATUS"},
+		{head: "REASON", least: 8},
+		{head: "PAGES", spare: true},
+		{head: "DONE"},
+		{head: "PENDING"},
+		{head: "HELD"},
+		{head: "UPDATED", spare: true},
 	}
 	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, _ []string, add func(row) error) error {
 		for run, err := range ledger.Runs(ctx, store.RunFilter{Job: job, Status: state.Status(status)}) {
@@ -114,8 +121,13 @@ func newItems(std streams) *cobra.Command {
 		return oneOf("state", only, states)
 	}
 	head := []column{
-		{head: "ITEM", least: 12}, {head: "STATE"}, {head: "PAGE"}, {head: "ATTEMPTS", spare: true}, {head: "UPDATED", spare: true},
-		{head: "CODE", least: 12}, {head: "DETAIL", least: 16},
+		{head: "ITEM", least: 12},
+		{head: "STATE"},
+		{head: "PAGE"},
+		{head: "ATTEMPTS", spare: true},
+		{head: "UPDATED", spare: true},
+		{head: "CODE", least: 12},
+		{head: "DETAIL", least: 16},
 	}
 	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error {
 		run, err := findRun(ctx, ledger, args[0])
@@ -164,8 +176,13 @@ func newEvents(std streams) *cobra.Command {
 		Args: exactly("a run's ID or a job's name"),
 	}
 	head := []column{
-		{head: "AT"}, {head: "EVENT"}, {head: "FROM", spare: true}, {head: "TO"}, {head: "WHO", least: 8},
-		{head: "REASON", least: 10}, {head: "DETAIL", least: 12},
+		{head: "AT"},
+		{head: "EVENT"},
+		{head: "FROM", spare: true},
+		{head: "TO"},
+		{head: "WHO", least: 8},
+		{head: "REASON", least: 10},
+		{head: "DETAIL", least: 12},
 	}
 	return newListing(std, cmd, head, func(ctx context.Context, ledger store.Store, args []string, add func(row) error) error {
 		run, err := findRun(ctx, ledger, args[0])
