@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	stop, err := profile(o.cpuProfile, o.allocProfile)
+	stop, err := o.profiles.start()
 	if err != nil {
 		return err
 	}

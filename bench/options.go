@@ -37,7 +37,7 @@ type options struct {
 	list       bool
 	quick      bool
 
-	cpuProfile, allocProfile string
+	profiles profiles
 }
 
 func parse(args []string) (options, error) {
@@ -57,8 +57,9 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.write, "write", "", "folder to write performance.md and performance.svg to, of all results that are kept (default nowhere)")
 	flags.BoolVar(&o.list, "list", false, "list the families")
 	flags.BoolVar(&o.quick, "quick", false, "few rounds of short lists: for a first look")
-	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "file for a profile of the processor")
-	flags.StringVar(&o.allocProfile, "memprofile", "", "file for a profile of the allocations")
+	flags.StringVar(&o.profiles.cpu, "cpuprofile", "", "file for a profile of the processor")
+	flags.StringVar(&o.profiles.allocations, "memprofile", "", "file for a profile of the allocations")
+	flags.StringVar(&o.profiles.mutex, "mutexprofile", "", "file for a profile of what waited for locks")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -7,32 +7,42 @@ import (
 	"runtime/pprof"
 )
 
-// profile writes profiles of what runs until stop is called; an empty name
-// writes none.
-func profile(cpu, allocations string) (stop func() error, err error) {
-	var file *os.File
-	if cpu != "" {
-		if file, err = os.Create(cpu); err != nil {
+// profiles are the files that profiles are written to; an empty name is none.
+type profiles struct{ cpu, allocations, mutex string }
+
+// start begins to record what the profiles are about, and stop writes them.
+func (p profiles) start() (stop func() error, err error) {
+	var cpu *os.File
+	if p.cpu != "" {
+		if cpu, err = os.Create(p.cpu); err != nil {
 			return nil, err
 		}
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return nil, errors.Join(err, file.Close())
+		if err := pprof.StartCPUProfile(cpu); err != nil {
+			return nil, errors.Join(err, cpu.Close())
 		}
+	}
+	if p.mutex != "" {
+		runtime.SetMutexProfileFraction(1)
 	}
 	return func() error {
 		var err error
-		if file != nil {
+		if cpu != nil {
 			pprof.StopCPUProfile()
-			err = file.Close()
+			err = cpu.Close()
 		}
-		if allocations == "" {
-			return err
-		}
-		runtime.GC()
-		file, created := os.Create(allocations)
-		if created != nil {
-			return errors.Join(err, created)
-		}
-		return errors.Join(err, pprof.Lookup("allocs").WriteTo(file, 0), file.Close())
+		runtime.GC() // an allocation is counted at the end of its cycle
+		return errors.Join(err, record("allocs", p.allocations), record("mutex", p.mutex))
 	}, nil
+}
+
+// record writes what the runtime recorded to a file.
+func record(name, to string) error {
+	if to == "" {
+		return nil
+	}
+	file, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup(name).WriteTo(file, 0), file.Close())
 }

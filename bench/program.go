@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +73,9 @@ func measureOne(ctx context.Context, o options, f measure.Family, until time.Tim
 	result := report.Result{Family: f.Name, Work: f.Work, MeasuredAt: time.Now().UTC()}
 	if f.Skip != nil {
 		if result.Skipped = f.Skip(); result.Skipped != "" {
+			if os.Getenv("EVERYPAGE_REQUIRE_REAL") == "1" {
+				return result, fmt.Errorf("%s would be skipped: %s", f.Name, result.Skipped)
+			}
 			fmt.Printf("  skipped: %s\n\n", result.Skipped)
 			return result, nil
 		}
