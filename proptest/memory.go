@@ -117,7 +117,7 @@ func (m *memory) Events(ctx context.Context, runID string) iter.Seq2[state.Trans
 }
 
 func (m *memory) Commit(ctx context.Context, change store.Change) error {
-	failed, err := read(ctx, m, func() error { return m.apply(change) })
+	failed, err := read(context.WithoutCancel(ctx), m, func() error { return m.apply(change) })
 	if err != nil {
 		return err
 	}

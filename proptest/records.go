@@ -1,6 +1,8 @@
 package proptest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,9 +54,21 @@ func (r *records) apply(change store.Change) error {
 	id := change.Run.Receipt.RunID
 	_, there := r.runs[id]
 	switch {
+	case id == "":
+		return errors.New("the run has no ID")
 	case change.Begin && there:
 		return fmt.Errorf("run %s: %w", id, store.ErrExists)
-	case !there:
+	case !change.Begin && !there:
+		return fmt.Errorf("run %s: %w", id, store.ErrNotFound)
+	}
+	if also := change.Also; also != nil {
+		if other := also.Run.Receipt.RunID; other != id {
+			if _, there := r.runs[other]; !there {
+				return fmt.Errorf("run %s: %w", other, store.ErrNotFound)
+			}
+		}
+	}
+	if !there {
 		r.order = append(r.order, id)
 	}
 	r.runs[id] = change.Run
@@ -113,7 +127,7 @@ func (r *records) pagesFrom(runID string, from int) []store.Page {
 			pages = append(pages, p)
 		}
 	}
-	slices.SortStableFunc(pages, func(a, b store.Page) int { return a.Index - b.Index })
+	slices.SortStableFunc(pages, func(a, b store.Page) int { return cmp.Or(a.Index-b.Index, a.Revision-b.Revision) })
 	return pages
 }
 

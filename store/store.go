@@ -16,8 +16,12 @@ type Store interface {
 
 	// Commit applies a change as a whole and returns when it is durable. It
 	// returns an error that wraps ErrExists if change.Begin is set and the run is
-	// there already. Any other error leaves open whether the change was applied;
-	// the caller must stop and, if at all, go on from what it reads anew.
+	// there already, and one that wraps ErrNotFound if it is not set and the run is
+	// not there, or the run of change.Also is not; nothing is applied then. Any other
+	// error leaves open whether the change was applied; the caller must stop and, if
+	// at all, go on from what it reads anew. That the context was cancelled keeps
+	// nothing from being applied: an outcome has to be recorded although its caller
+	// is gone.
 	Commit(ctx context.Context, change Change) error
 
 	// Hold makes the caller the only one that works on a job, until release is

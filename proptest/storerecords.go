@@ -1,18 +1,18 @@
-package pebblestore_test
+package proptest
 
 import (
 	"fmt"
 	"slices"
-	"testing"
 
+	"github.com/everypage-go/everypage/internal/steps"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
 	"github.com/everypage-go/everypage/store"
 )
 
-func ruleItemsOrder(t *testing.T, s store.Store) {
+func ruleItemsOrder(t *trial, s store.Store) {
 	t.Helper()
-	change := beginChange(newRun("job", "r"))
+	change := steps.Begin(steps.Run("job", "r"))
 	for _, id := range []string{"b", "a", "d"} {
 		change.Items = append(change.Items, store.Item{Scope: "r", ID: id, State: store.StateDone})
 	}
@@ -32,10 +32,10 @@ func ruleItemsOrder(t *testing.T, s store.Store) {
 	}
 }
 
-func ruleItemReplaced(t *testing.T, s store.Store) {
+func ruleItemReplaced(t *trial, s store.Store) {
 	t.Helper()
-	run := newRun("job", "r")
-	change := beginChange(run)
+	run := steps.Run("job", "r")
+	change := steps.Begin(run)
 	change.Items = []store.Item{
 		{Scope: "r", ID: "a", State: store.StatePending, Detail: "first"},
 		{Scope: "r", ID: "a", State: store.StatePending, Detail: "second, in the same change"},
@@ -51,9 +51,9 @@ func ruleItemReplaced(t *testing.T, s store.Store) {
 	}
 }
 
-func ruleHeld(t *testing.T, s store.Store) {
+func ruleHeld(t *trial, s store.Store) {
 	t.Helper()
-	run := newRun("job", "r")
+	run := steps.Run("job", "r")
 	set := func(items ...store.Item) {
 		for i := range items {
 			items[i].Scope = "r"
@@ -61,7 +61,7 @@ func ruleHeld(t *testing.T, s store.Store) {
 		commit(t, s, store.Change{Run: run, Items: items})
 	}
 	item := func(id string, st store.ItemState) store.Item { return store.Item{ID: id, State: st} }
-	commit(t, s, beginChange(run))
+	commit(t, s, steps.Begin(run))
 	set(item("z", store.StatePending), item("a", store.StatePending))
 	wantIDs(t, "none held", heldIDs(t, s, "r"))
 	set(item("z", store.StateHeld), item("b", store.StateHeld), item("a", store.StateHeld))
@@ -76,9 +76,9 @@ func ruleHeld(t *testing.T, s store.Store) {
 	wantIDs(t, "none held at the end", heldIDs(t, s, "r"))
 }
 
-func ruleHeldScope(t *testing.T, s store.Store) {
+func ruleHeldScope(t *trial, s store.Store) {
 	t.Helper()
-	change := beginChange(newRun("job", "r"))
+	change := steps.Begin(steps.Run("job", "r"))
 	for _, scope := range []string{"r", "r\x00", "r2", ""} {
 		change.Items = append(change.Items, store.Item{Scope: scope, ID: "in " + scope, State: store.StateHeld})
 	}
@@ -88,13 +88,13 @@ func ruleHeldScope(t *testing.T, s store.Store) {
 	}
 }
 
-func rulePagesOrder(t *testing.T, s store.Store) {
+func rulePagesOrder(t *trial, s store.Store) {
 	t.Helper()
-	run := newRun("job", "r")
-	commit(t, s, beginChange(run), beginChange(newRun("job", "r2")))
+	run := steps.Run("job", "r")
+	commit(t, s, steps.Begin(run), steps.Begin(steps.Run("job", "r2")))
 	page := func(runID string, index, revision int) store.Change {
-		r := newRun("job", runID)
-		return store.Change{Run: r, Page: &store.Page{RunID: runID, Index: index, Revision: revision, Cursor: cursorOf(index)}}
+		r := steps.Run("job", runID)
+		return store.Change{Run: r, Page: &store.Page{RunID: runID, Index: index, Revision: revision, Cursor: steps.Cursor(index)}}
 	}
 	commit(t, s, page("r", 300, 0), page("r", 2, 1), page("r", 2, 0), page("r", 0, 0), page("r2", 1, 0), page("r", 2, 10))
 	show := func(p store.Page) string { return fmt.Sprintf("%s %d.%d", p.RunID, p.Index, p.Revision) }
@@ -108,7 +108,7 @@ func rulePagesOrder(t *testing.T, s store.Store) {
 		{3, []string{"r 300.0"}},
 		{301, nil},
 	} {
-		got, err := collect(s.Pages(t.Context(), "r", c.from), show)
+		got, err := steps.Collect(s.Pages(t.Context(), "r", c.from), show)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,10 +116,10 @@ func rulePagesOrder(t *testing.T, s store.Store) {
 	}
 }
 
-func ruleCursors(t *testing.T, s store.Store) {
+func ruleCursors(t *trial, s store.Store) {
 	t.Helper()
-	run := newRun("job", "r")
-	commit(t, s, beginChange(run))
+	run := steps.Run("job", "r")
+	commit(t, s, steps.Begin(run))
 	cursors := []pager.Cursor{pager.At(""), pager.At("\x00\xff"), {}, pager.At("a"), pager.At("a\x00")}
 	for i, cursor := range cursors {
 		if _, found, err := s.PageAt(t.Context(), "r", cursor); err != nil || found {
@@ -134,7 +134,7 @@ func ruleCursors(t *testing.T, s store.Store) {
 			t.Errorf("the receipt has %v and %v, %v, want %v", got.Receipt.CursorIn, got.Receipt.CursorOut, err, cursor)
 		}
 	}
-	got, err := collect(s.Pages(t.Context(), "r", 0), func(p store.Page) pager.Cursor { return p.Next })
+	got, err := steps.Collect(s.Pages(t.Context(), "r", 0), func(p store.Page) pager.Cursor { return p.Next })
 	if err != nil || !slices.Equal(got, cursors) {
 		t.Errorf("pages have %v, %v, want %v", got, err, cursors)
 	}
@@ -143,25 +143,25 @@ func ruleCursors(t *testing.T, s store.Store) {
 	}
 }
 
-func ruleConflicts(t *testing.T, s store.Store) {
+func ruleConflicts(t *trial, s store.Store) {
 	t.Helper()
-	run := newRun("job", "r")
-	change := beginChange(run)
+	run := steps.Run("job", "r")
+	change := steps.Begin(run)
 	for i := range 11 {
 		change.Conflicts = append(change.Conflicts, store.Conflict{RunID: "r", Seq: i, ID: fmt.Sprint(i)})
 	}
 	commit(t, s, change, store.Change{Run: run, Conflicts: []store.Conflict{{RunID: "r", Seq: 2, ID: "2", AcceptedBy: "someone"}}})
-	got, err := collect(s.Conflicts(t.Context(), "r"), func(c store.Conflict) string { return c.ID + c.AcceptedBy })
+	got, err := steps.Collect(s.Conflicts(t.Context(), "r"), func(c store.Conflict) string { return c.ID + c.AcceptedBy })
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantIDs(t, "conflicts", got, "0", "1", "2someone", "3", "4", "5", "6", "7", "8", "9", "10")
 }
 
-func ruleEvents(t *testing.T, s store.Store) {
+func ruleEvents(t *trial, s store.Store) {
 	t.Helper()
-	run := newRun("job", "r")
-	commit(t, s, beginChange(run))
+	run := steps.Run("job", "r")
+	commit(t, s, steps.Begin(run))
 	want := []string{""}
 	for i := range 12 {
 		who := fmt.Sprint("person ", i)
@@ -169,18 +169,18 @@ func ruleEvents(t *testing.T, s store.Store) {
 		commit(t, s, change)
 		want = append(want, who, who+" again")
 	}
-	got, err := collect(s.Events(t.Context(), "r"), func(e state.Transition) string { return e.Who })
+	got, err := steps.Collect(s.Events(t.Context(), "r"), func(e state.Transition) string { return e.Who })
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantIDs(t, "events", got, want...)
 }
 
-func ruleAnyBytes(t *testing.T, s store.Store) {
+func ruleAnyBytes(t *trial, s store.Store) {
 	t.Helper()
 	names := []string{"a", "a\x00", "a\x00\x01", "a\x00\xff", "a\x01", "\xff", "\x00", "ä", "a/b", "a\x00a"}
 	for _, name := range names {
-		change := beginChange(newRun("job "+name, name))
+		change := steps.Begin(steps.Run("job "+name, name))
 		change.Items = []store.Item{{Scope: name, ID: name, State: store.StateHeld, RunID: name}}
 		change.Page = &store.Page{RunID: name, IDs: []string{name}}
 		change.Conflicts = []store.Conflict{{RunID: name, ID: name}}
@@ -198,12 +198,12 @@ func ruleAnyBytes(t *testing.T, s store.Store) {
 				t.Errorf("item %q in scope %q is %s", names[i], name, item.State)
 			}
 		}
-		pages, err := collect(s.Pages(t.Context(), name, 0), func(p store.Page) string { return p.IDs[0] })
+		pages, err := steps.Collect(s.Pages(t.Context(), name, 0), func(p store.Page) string { return p.IDs[0] })
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantIDs(t, "pages", pages, name)
-		conflicts, err := collect(s.Conflicts(t.Context(), name), func(c store.Conflict) string { return c.RunID + c.ID })
+		conflicts, err := steps.Collect(s.Conflicts(t.Context(), name), func(c store.Conflict) string { return c.RunID + c.ID })
 		if err != nil {
 			t.Fatal(err)
 		}
