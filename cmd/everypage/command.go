@@ -87,7 +87,7 @@ Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 		newRetry(std), newAccept(std), newSupersede(std),
 		newVerify(std), newExplain(std), newAssert(std),
 		newBackup(std), newPrune(std), newServe(std),
-		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std),
+		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std), newDrill(std), newDrillRun(std),
 		newVersion(std),
 	)
 	return root

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -55,6 +56,10 @@ func handlerNamed(name string) func(call) int {
 		"slow":      handleSlow,
 		"slow once": handleSlowOnce,
 		"nothing":   func(call) int { return 0 },
+
+		"drill-good":    func(c call) int { return post(c.key()) },
+		"drill-own-key": func(c call) int { return post(c.id() + time.Now().Format(time.RFC3339Nano)) },
+		"drill-blind":   func(call) int { return 0 },
 	}[name]
 }
 
@@ -128,5 +133,21 @@ func handleSlowOnce(c call) int {
 	}
 	_, _ = fmt.Fprintln(os.Stderr, "there")
 	<-time.After(time.Second)
+	return 0
+}
+
+// post sends the item on standard input to the sink of a drill.
+func post(key string) int {
+	request, err := http.NewRequest(http.MethodPost, os.Getenv(drillSink), os.Stdin) //nolint:noctx // it ends with its process
+	if err != nil {
+		return 1
+	}
+	request.Header.Set("Idempotency-Key", key)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil || answer.StatusCode != http.StatusCreated {
+		_, _ = fmt.Fprintln(os.Stderr, err, answer)
+		return 1
+	}
+	_ = answer.Body.Close()
 	return 0
 }
