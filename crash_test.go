@@ -49,6 +49,7 @@ type crashPlan struct {
 	rotate        bool // each life meets the items of a page in another order
 	way           string
 	lives         []life
+	padding       string // makes each item longer, so that logs and tables turn over
 }
 
 // life is one process, up to what ends it.
@@ -161,9 +162,12 @@ func (h *history) broken(format string, args ...any) {
 
 // die ends the process at this instant. The caller holds the lock, so that what
 // the sink has and what the disk has are of the same instant.
-func (h *history) die(unsynced int) {
+func (h *history) die(unsynced int) { h.dieOf(unsynced, 1) }
+
+// dieOf is die, with a seed for what is kept.
+func (h *history) dieOf(unsynced int, seed uint64) {
 	h.note("the process dies; %d %% of what was not synced is kept", unsynced)
-	h.dead, h.left = true, h.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(1, 2))})
+	h.dead, h.left = true, h.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(seed, 2))})
 	h.cancel()
 }
 
@@ -202,6 +206,12 @@ func (h *history) page(ctx context.Context, at pager.Cursor) (pager.Page[ticket]
 		ids = append(ids[by:], ids[:by]...)
 	}
 	show(&page, ids...)
+	page.Evidence += h.plan.padding
+	for i := range page.Items {
+		if h.plan.padding != "" {
+			page.Items[i].Raw = fmt.Appendf(nil, `{"id":%q,"text":%q}`, page.Items[i].ID, h.plan.padding)
+		}
+	}
 	return page, nil
 }
 
@@ -337,7 +347,7 @@ func (h *history) handleBatch(ctx context.Context, items []everypage.Item[ticket
 }
 
 // open opens the ledger as it is on disk.
-func (h *history) open(t *rapid.T) *pebblestore.Store {
+func (h *history) open(t failer) *pebblestore.Store {
 	ledger, err := pebblestore.Open("ledger", &pebblestore.Options{FS: h.fs, Now: h.clock.Now})
 	if err != nil {
 		h.fail(t, "the ledger does not open after life %d: %v", h.number, err)
@@ -345,12 +355,12 @@ func (h *history) open(t *rapid.T) *pebblestore.Store {
 	return ledger
 }
 
-func (h *history) fail(t *rapid.T, format string, args ...any) {
+func (h *history) fail(t failer, format string, args ...any) {
 	t.Fatalf("%s\nthe plan: %+v\nthe lives:\n%s", fmt.Sprintf(format, args...), *h.plan, strings.Join(h.trace, "\n"))
 }
 
 // live is one life, and what must hold after it.
-func (h *history) live(t *rapid.T, is life) (receipt *state.Receipt, err error) {
+func (h *history) live(t failer, is life) (receipt *state.Receipt, err error) {
 	h.mu.Lock()
 	h.number++
 	h.is, h.calls, h.fetches, h.dead = is, 0, 0, false
@@ -386,7 +396,7 @@ func (h *history) live(t *rapid.T, is life) (receipt *state.Receipt, err error) 
 	return receipt, err
 }
 
-func (h *history) newest(t *rapid.T, ledger *pebblestore.Store) *state.Receipt {
+func (h *history) newest(t failer, ledger *pebblestore.Store) *state.Receipt {
 	for run, err := range ledger.Runs(context.Background(), store.RunFilter{}) {
 		if err != nil {
 			h.fail(t, "read the newest run: %v", err)
@@ -396,7 +406,7 @@ func (h *history) newest(t *rapid.T, ledger *pebblestore.Store) *state.Receipt {
 	return nil
 }
 
-func (h *history) recount(t *rapid.T, ledger *pebblestore.Store, runID string) {
+func (h *history) recount(t failer, ledger *pebblestore.Store, runID string) {
 	run, err := ledger.Run(context.Background(), runID)
 	if errors.Is(err, store.ErrNotFound) {
 		return
@@ -416,7 +426,7 @@ func (h *history) recount(t *rapid.T, ledger *pebblestore.Store, runID string) {
 }
 
 // decide does what a person would: nothing that could repeat what is in doubt.
-func (h *history) decide(t *rapid.T, receipt *state.Receipt) {
+func (h *history) decide(t failer, receipt *state.Receipt) {
 	ledger := h.open(t)
 	defer func() { _ = ledger.Close() }()
 	var doubted, others []string
@@ -456,7 +466,7 @@ func (h *history) decide(t *rapid.T, receipt *state.Receipt) {
 	}
 }
 
-func (h *history) scope(t *rapid.T, ledger *pebblestore.Store, runID string) string {
+func (h *history) scope(t failer, ledger *pebblestore.Store, runID string) string {
 	run, err := ledger.Run(context.Background(), runID)
 	if err != nil {
 		h.fail(t, "read run %s: %v", runID, err)
@@ -464,18 +474,32 @@ func (h *history) scope(t *rapid.T, ledger *pebblestore.Store, runID string) str
 	return run.Scope
 }
 
-// play lives all lives and then, in peace, comes to the end.
-func (p *crashPlan) play(t *rapid.T) {
-	h := &history{
-		plan: p, clock: &stepClock{now: start()}, random: random{rand.New(rand.NewPCG(1, 2))}, fs: vfs.NewCrashableMem(),
+// failer is a test that a history is part of: rapid's, or a plain one.
+type failer interface {
+	Fatalf(format string, args ...any)
+}
+
+func newHistory(p *crashPlan, fs *vfs.MemFS) *history {
+	return &history{
+		plan: p, clock: &stepClock{now: start()}, random: random{rand.New(rand.NewPCG(1, 2))}, fs: fs,
 		keys: map[string]string{}, effects: map[string]int{}, unknown: map[string]int{}, confirmed: map[string]bool{},
 	}
+}
+
+// play lives all lives and then, in peace, comes to the end.
+func (p *crashPlan) play(t failer) {
+	newHistory(p, vfs.NewCrashableMem()).toTheEnd(t, p.lives)
+}
+
+// toTheEnd lives the given lives, and then some in peace, until the run is
+// complete.
+func (h *history) toTheEnd(t failer, lives []life) {
 	var receipt *state.Receipt
 	var err error
 	for i := range 20 {
 		is := life{end: inPeace, at: -1, concurrency: 2}
-		if i < len(p.lives) {
-			is = p.lives[i]
+		if i < len(lives) {
+			is = lives[i]
 		}
 		receipt, err = h.live(t, is)
 		if errors.Is(err, everypage.ErrNeedsReview) {
@@ -493,7 +517,7 @@ func (p *crashPlan) play(t *rapid.T) {
 }
 
 // check says what must hold of a complete run.
-func (h *history) check(t *rapid.T, receipt *state.Receipt) {
+func (h *history) check(t failer, receipt *state.Receipt) {
 	ledger := h.open(t)
 	defer func() { _ = ledger.Close() }()
 	h.recount(t, ledger, receipt.RunID)

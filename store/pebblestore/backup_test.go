@@ -14,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/everypage-go/everypage/internal/faultfs"
 	"github.com/everypage-go/everypage/store"
 	"github.com/everypage-go/everypage/store/pebblestore"
 )
@@ -79,8 +80,8 @@ func TestBackupOnTheDisk(t *testing.T) {
 // that fails makes the ledger fail, or leaves something that passes for a copy.
 func TestBackupThatFails(t *testing.T) {
 	for at := int64(1); ; at++ {
-		disk := newFaultFS(vfs.NewMem())
-		disk.wholeNames = true
+		disk := faultfs.New(vfs.NewMem())
+		disk.WholeNames = true
 		s, err := pebblestore.Open("ledger", small(disk))
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +92,7 @@ func TestBackupThatFails(t *testing.T) {
 			commit(t, s, pageStep(run, n))
 		}
 		var met int64
-		disk.set(func(op, name string) error {
+		disk.Set(func(op, name string) error {
 			if !strings.HasPrefix(name, "copy") {
 				return nil
 			}
@@ -102,7 +103,7 @@ func TestBackupThatFails(t *testing.T) {
 		})
 		var failed error
 		soon(t, "a backup", func() { failed = s.Backup(t.Context(), "copy") })
-		disk.set(nil)
+		disk.Set(nil)
 		commit(t, s, pageStep(run, 40))
 		if err := errors.Join(verify(t.Context(), s, map[string]int{"r0": 41}), s.Close()); err != nil {
 			t.Fatalf("operation %d: %v", at, err)

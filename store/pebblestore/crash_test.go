@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/everypage-go/everypage/internal/faultfs"
 	"github.com/everypage-go/everypage/store"
 	"github.com/everypage-go/everypage/store/pebblestore"
 )
@@ -145,13 +146,13 @@ func TestCrashAtEveryOperation(t *testing.T) {
 // crashAt crashes before the given operation, and reports whether there was one.
 func crashAt(ctx context.Context, at int64, percent int) (crashed bool, err error) {
 	mem := vfs.NewCrashableMem()
-	fs := newFaultFS(mem)
+	fs := faultfs.New(mem)
 	var operations, confirmed atomic.Int64
 	var clone *vfs.MemFS
 	var want int64
 	var mu sync.Mutex
 	confirmed.Store(-1)
-	fs.set(func(string, string) error {
+	fs.Set(func(string, string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if operations.Add(1) == at {
@@ -178,7 +179,7 @@ func crashAt(ctx context.Context, at int64, percent int) (crashed bool, err erro
 			return false, err
 		}
 	}
-	fs.set(nil)
+	fs.Set(nil)
 	mu.Lock()
 	defer mu.Unlock()
 	if clone == nil {

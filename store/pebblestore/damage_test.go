@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/everypage-go/everypage/internal/faultfs"
 	"github.com/everypage-go/everypage/internal/tier"
 	"github.com/everypage-go/everypage/store"
 	"github.com/everypage-go/everypage/store/pebblestore"
@@ -153,13 +154,13 @@ const damagedSteps = 60
 func toDamage(t *testing.T, how string) vfs.FS {
 	t.Helper()
 	mem := vfs.NewCrashableMem()
-	disk := newFaultFS(mem)
+	disk := faultfs.New(mem)
 	s, err := pebblestore.Open("ledger", small(disk))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if how == "killed with several logs" { // no table takes over from them
-		disk.set(func(op, name string) error {
+		disk.Set(func(op, name string) error {
 			if op == "create" && isTable(name) {
 				return syscall.ENOSPC
 			}
@@ -172,7 +173,7 @@ func toDamage(t *testing.T, how string) vfs.FS {
 		commit(t, s, pageStep(run, n))
 	}
 	left := crash(mem, 100, 1)
-	disk.set(nil)
+	disk.Set(nil)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/everypage-go/everypage/internal/faultfs"
 	"github.com/everypage-go/everypage/state"
 	"github.com/everypage-go/everypage/store"
 	"github.com/everypage-go/everypage/store/pebblestore"
@@ -64,13 +65,13 @@ func TestDiskFailureIsATypedError(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			disk := newFaultFS(vfs.NewMem())
+			disk := faultfs.New(vfs.NewMem())
 			s, err := pebblestore.Open("ledger", small(disk))
 			if err != nil {
 				t.Fatal(err)
 			}
 			var met atomic.Int64
-			disk.set(func(op, name string) error {
+			disk.Set(func(op, name string) error {
 				if c.fails(op, name) && met.Add(1) > c.skip {
 					return &fs.PathError{Op: op, Path: name, Err: c.err}
 				}
@@ -96,7 +97,7 @@ func TestDiskFailureIsATypedError(t *testing.T) {
 			soon(t, "close", func() { wantError(t, s.Close(), store.ErrFailed) })
 			wantError(t, s.Commit(t.Context(), store.Change{Run: newRun("job", "r0")}), store.ErrClosed)
 
-			disk.set(nil)
+			disk.Set(nil)
 			again := reopen(t, "ledger", small(disk))
 			if err := verify(t.Context(), again, w.counts()); err != nil {
 				t.Error(err)
@@ -109,10 +110,10 @@ func TestDiskFailureIsATypedError(t *testing.T) {
 // A table that cannot be written is no loss: commits go on for as long as the
 // memory lasts, and all is well once there is room.
 func TestTablesThatCannotBeWrittenForAWhile(t *testing.T) {
-	disk := newFaultFS(vfs.NewMem())
+	disk := faultfs.New(vfs.NewMem())
 	s := reopen(t, "ledger", small(disk))
 	var refused atomic.Int64
-	disk.set(func(op, name string) error {
+	disk.Set(func(op, name string) error {
 		if isTable(name) && (op == "write" || op == "create") {
 			if refused.Add(1) > 20 {
 				return nil
@@ -139,12 +140,12 @@ func TestTablesThatCanNeverBeWritten(t *testing.T) {
 		t.Skip("skipped: waits five seconds for a disk to recover, and the tests are to be short")
 	}
 	t.Parallel()
-	disk := newFaultFS(vfs.NewMem())
+	disk := faultfs.New(vfs.NewMem())
 	s, err := pebblestore.Open("ledger", small(disk))
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk.set(func(op, name string) error {
+	disk.Set(func(op, name string) error {
 		if isTable(name) && op == "create" {
 			return syscall.ENOSPC
 		}
@@ -154,7 +155,7 @@ func TestTablesThatCanNeverBeWritten(t *testing.T) {
 	soon(t, "a commit", w.group.Wait)
 	wantError(t, w.errs[0], store.ErrFailed)
 	soon(t, "close", func() { wantError(t, s.Close(), store.ErrFailed) })
-	disk.set(nil)
+	disk.Set(nil)
 	if err := verify(t.Context(), reopen(t, "ledger", small(disk)), w.counts()); err != nil {
 		t.Error(err)
 	}
@@ -164,7 +165,7 @@ func TestTablesThatCanNeverBeWritten(t *testing.T) {
 func TestFailureWhileOpening(t *testing.T) {
 	for _, existing := range []bool{false, true} {
 		for at := int64(1); ; at++ {
-			disk := newFaultFS(vfs.NewMem())
+			disk := faultfs.New(vfs.NewMem())
 			confirmed := map[string]int{"r0": -1}
 			if existing {
 				s, err := pebblestore.Open("ledger", small(disk))
@@ -178,7 +179,7 @@ func TestFailureWhileOpening(t *testing.T) {
 				}
 			}
 			var operations atomic.Int64
-			disk.set(func(op, name string) error {
+			disk.Set(func(op, name string) error {
 				if operations.Add(1) >= at {
 					return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
 				}
@@ -193,7 +194,7 @@ func TestFailureWhileOpening(t *testing.T) {
 			} else if detail := new(store.Error); !errors.As(err, &detail) {
 				t.Fatalf("operation %d: error %v is no *store.Error", at, err)
 			}
-			disk.set(nil)
+			disk.Set(nil)
 			again, openErr := pebblestore.Open("ledger", small(disk))
 			if openErr != nil {
 				t.Fatalf("existing %v, operation %d failed (%v), and the next open gave %v", existing, at, err, openErr)
@@ -210,7 +211,7 @@ func TestFailureWhileOpening(t *testing.T) {
 
 func TestFailureIsLogged(t *testing.T) {
 	var text bytes.Buffer
-	disk := newFaultFS(vfs.NewMem())
+	disk := faultfs.New(vfs.NewMem())
 	opts := small(disk)
 	opts.Logger = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := reopen(t, "ledger", opts)
@@ -226,7 +227,7 @@ func TestFailureIsLogged(t *testing.T) {
 // A commit that was answered before the failure stays confirmed, and the run's
 // status with it.
 func TestStatusSurvivesAFailure(t *testing.T) {
-	disk := newFaultFS(vfs.NewMem())
+	disk := faultfs.New(vfs.NewMem())
 	s, err := pebblestore.Open("ledger", small(disk))
 	if err != nil {
 		t.Fatal(err)
@@ -235,11 +236,11 @@ func TestStatusSurvivesAFailure(t *testing.T) {
 	commit(t, s, beginChange(run))
 	run.Receipt.Status = state.Paused
 	commit(t, s, store.Change{Run: run})
-	disk.set(func(string, string) error { return syscall.EIO })
+	disk.Set(func(string, string) error { return syscall.EIO })
 	run.Receipt.Status = state.Complete
 	wantError(t, s.Commit(t.Context(), store.Change{Run: run}), store.ErrFailed)
 	wantError(t, s.Close(), store.ErrFailed)
-	disk.set(nil)
+	disk.Set(nil)
 	again := reopen(t, "ledger", small(disk))
 	got, err := again.Run(t.Context(), "r")
 	if err != nil {

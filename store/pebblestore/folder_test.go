@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/everypage-go/everypage/internal/faultfs"
 	"github.com/everypage-go/everypage/store"
 	"github.com/everypage-go/everypage/store/pebblestore"
 )
@@ -209,8 +210,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	})
 	for _, cause := range []error{syscall.EROFS, syscall.EACCES} {
 		t.Run(cause.Error(), func(t *testing.T) {
-			disk := newFaultFS(vfs.NewMem())
-			disk.set(func(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: cause} })
+			disk := faultfs.New(vfs.NewMem())
+			disk.Set(func(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: cause} })
 			_, err := pebblestore.Open("ledger", &pebblestore.Options{FS: disk})
 			if detail := wantDetail(t, err, cause); !strings.Contains(detail.Hint, "let this user write") {
 				t.Errorf("the hint is %q", detail.Hint)
@@ -232,8 +233,8 @@ func TestNewerLedgerIsLeftAlone(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	disk := newFaultFS(mem)
-	disk.set(func(op, name string) error {
+	disk := faultfs.New(mem)
+	disk.Set(func(op, name string) error {
 		t.Errorf("%s of %s", op, name)
 		return nil
 	})

@@ -13,13 +13,14 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/everypage-go/everypage/internal/faultfs"
 	"github.com/everypage-go/everypage/store"
 	"github.com/everypage-go/everypage/store/pebblestore"
 )
 
 // tailOfTables fails every write of a table but its first: Pebble syncs what was
 // written of such a table before it throws it away.
-func tailOfTables() (hook faultHook, refused *atomic.Int64) {
+func tailOfTables() (hook faultfs.Hook, refused *atomic.Int64) {
 	refused = new(atomic.Int64)
 	var mu sync.Mutex
 	writes := make(map[string]int)
@@ -50,10 +51,10 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	for n := range steps {
 		commit(t, s, pageStep(run, n))
 	}
-	disk := newFaultFS(crash(mem, 0, 1))
+	disk := faultfs.New(crash(mem, 0, 1))
 	for range 2 {
 		hook, refused := tailOfTables()
-		disk.set(hook)
+		disk.Set(hook)
 		var text bytes.Buffer
 		opts := small(disk)
 		opts.Logger = slog.New(slog.NewTextHandler(&text, nil))
@@ -74,7 +75,7 @@ func TestOpenOnAFullDisk(t *testing.T) {
 			t.Errorf("%d lines were logged, want one or a few without a stack:\n%s", lines, &text)
 		}
 	}
-	disk.set(nil)
+	disk.Set(nil)
 	if err := verify(t.Context(), reopen(t, "ledger", small(disk)), map[string]int{"r0": steps}); err != nil {
 		t.Error(err)
 	}
@@ -82,7 +83,7 @@ func TestOpenOnAFullDisk(t *testing.T) {
 
 // A flush on close that never succeeds must not keep Close.
 func TestCloseOnAFullDisk(t *testing.T) {
-	disk := newFaultFS(vfs.NewMem())
+	disk := faultfs.New(vfs.NewMem())
 	s, err := pebblestore.Open("ledger", &pebblestore.Options{FS: disk})
 	if err != nil {
 		t.Fatal(err)
@@ -94,12 +95,12 @@ func TestCloseOnAFullDisk(t *testing.T) {
 		commit(t, s, pageStep(run, n))
 	}
 	hook, refused := tailOfTables()
-	disk.set(hook)
+	disk.Set(hook)
 	soon(t, "close", func() { wantError(t, s.Close(), store.ErrFailed) })
 	if refused.Load() > 10 {
 		t.Errorf("close gave up after %d writes that failed, want a few", refused.Load())
 	}
-	disk.set(nil)
+	disk.Set(nil)
 	if err := verify(t.Context(), reopen(t, "ledger", small(disk)), map[string]int{"r0": steps}); err != nil {
 		t.Error(err)
 	}
@@ -112,7 +113,7 @@ func TestTablesOfWhichOnlyTheBeginningFits(t *testing.T) {
 		t.Skip("skipped: waits five seconds for a disk to recover, and the tests are to be short")
 	}
 	t.Parallel()
-	disk := newFaultFS(vfs.NewMem())
+	disk := faultfs.New(vfs.NewMem())
 	var text bytes.Buffer
 	opts := small(disk)
 	opts.Logger = slog.New(slog.NewTextHandler(&text, nil))
@@ -121,7 +122,7 @@ func TestTablesOfWhichOnlyTheBeginningFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	hook, refused := tailOfTables()
-	disk.set(hook)
+	disk.Set(hook)
 	w := walk(s, "r", 1, math.MaxInt)
 	soon(t, "a commit", w.group.Wait)
 	wantError(t, w.errs[0], store.ErrFailed)
@@ -129,7 +130,7 @@ func TestTablesOfWhichOnlyTheBeginningFits(t *testing.T) {
 	if lines := linesOf(&text); lines == 0 || lines > 20 {
 		t.Errorf("%d lines for %d failures, want a few", lines, refused.Load())
 	}
-	disk.set(nil)
+	disk.Set(nil)
 	if err := verify(t.Context(), reopen(t, "ledger", small(disk)), w.counts()); err != nil {
 		t.Error(err)
 	}
