@@ -47,6 +47,46 @@ func (r *runner[T]) knownItems(ctx context.Context, scope string, ids []string) 
 	return known, nil
 }
 
+// seenAt returns the index of the page that the run has read at a cursor, and
+// whether there is one.
+func (r *runner[T]) seenAt(ctx context.Context, runID string, cursor pager.Cursor) (index int, found bool, err error) {
+	r.looking.Lock()
+	unseen := r.unseen == cursor && !cursor.IsStart()
+	r.looking.Unlock()
+	if unseen {
+		return 0, false, nil
+	}
+	index, found, err = r.ledger.PageAt(ctx, runID, cursor)
+	if err != nil {
+		return 0, false, fmt.Errorf("everypage: look for an earlier page at the same cursor: %w", err)
+	}
+	return index, found, nil
+}
+
+// pagesAhead returns the pages from a cursor on, each read and looked up while the
+// one before is handled; never past a page that the walk may not go on from.
+func (r *runner[T]) pagesAhead(ctx context.Context, from pager.Cursor) iter.Seq2[pager.Page[T], error] {
+	clear(r.ahead) // of an earlier walk; nobody else is there yet
+	r.unseen = pager.Cursor{}
+	runID := r.book.current().Receipt.RunID
+	reading := from
+	return pager.ReadAhead(lookingAhead[T]{r}, func(page pager.Page[T]) bool {
+		own := page.Next == reading
+		reading = page.Next
+		if own || page.End == pager.EndLast || page.Next.IsStart() {
+			return false
+		}
+		_, found, err := r.ledger.PageAt(ctx, runID, page.Next)
+		if err != nil || found {
+			return false
+		}
+		r.looking.Lock()
+		defer r.looking.Unlock()
+		r.unseen = page.Next // until it is read; of others only this page is recorded, at another cursor
+		return true
+	}).Pages(ctx, from)
+}
+
 // lookingAhead is the run's pager, which looks up the items of a page as soon as it
 // is read. Reading ahead, that is while the page before is recorded and handled.
 type lookingAhead[T any] struct{ r *runner[T] }
@@ -95,6 +135,9 @@ func (r *runner[T]) lookedUp(at position, page pager.Page[T]) []store.Item {
 	r.looking.Lock()
 	known := r.ahead[at.cursor]
 	delete(r.ahead, at.cursor)
+	if r.unseen == at.cursor {
+		r.unseen = pager.Cursor{} // it is read now
+	}
 	r.looking.Unlock()
 	if len(known) != len(page.Items) || at.again {
 		return nil

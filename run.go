@@ -118,9 +118,11 @@ type runner[T any] struct {
 
 	keys  keys
 	sheet sheet[T] // of the newest page; its room is used again
-	// ahead has what was known of a page's items when it was read ahead.
+	// ahead has what was known of a page's items when it was read ahead, and unseen
+	// the newest cursor at which no page had been read then.
 	looking sync.Mutex
 	ahead   map[pager.Cursor][]store.Item
+	unseen  pager.Cursor
 }
 
 func newRunner[T any](ctx context.Context, ledger store.Store, job Job[T], run store.Run) (*runner[T], error) {

@@ -70,8 +70,9 @@ func (s speedWalk) job() everypage.Job[struct{}] {
 	}
 }
 
-// engine walks the list and returns how long that took, and its allocations.
-func (s speedWalk) engine(b *testing.B) (time.Duration, uint64) {
+// engine walks the list and returns how long that took, its allocations and its
+// commits.
+func (s speedWalk) engine(b *testing.B) (took time.Duration, mallocs, commits uint64) {
 	b.Helper()
 	ledger, err := pebblestore.Open(filepath.Join(b.TempDir(), "ledger"), nil)
 	if err != nil {
@@ -81,8 +82,10 @@ func (s speedWalk) engine(b *testing.B) (time.Duration, uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began := time.Now()
-	receipt, err := everypage.Run(b.Context(), ledger, s.job())
-	took := time.Since(began)
+	job := s.job()
+	job.Options.Observer.Commit = func(string, int, time.Duration) { commits++ }
+	receipt, err := everypage.Run(b.Context(), ledger, job)
+	took = time.Since(began)
 	runtime.ReadMemStats(&after)
 	if err != nil || receipt.ProcessedUnique != int64(len(s.ids)) {
 		b.Fatalf("%v: %+v", err, receipt)
@@ -90,11 +93,11 @@ func (s speedWalk) engine(b *testing.B) (time.Duration, uint64) {
 	if err := ledger.Close(); err != nil {
 		b.Fatal(err)
 	}
-	return took, after.Mallocs - before.Mallocs
+	return took, after.Mallocs - before.Mallocs, commits
 }
 
 // BenchmarkWalk measures a walk with a handler that does nothing: items a second,
-// and allocations an item. What share of raw Pebble's speed that is, bench/ says.
+// allocations an item, and commits a page. What share of raw Pebble's speed that is, bench/ says.
 //
 //	go test -run '^$' -bench Walk -benchtime 5x .
 func BenchmarkWalk(b *testing.B) {
@@ -115,13 +118,14 @@ func BenchmarkWalk(b *testing.B) {
 // measure reports the median of the turns.
 func (s speedWalk) measure(b *testing.B) {
 	var speeds []float64
-	var allocations uint64
+	var allocations, commits uint64
 	for b.Loop() {
-		took, mallocs := s.engine(b)
+		took, mallocs, synced := s.engine(b)
 		speeds = append(speeds, float64(len(s.ids))/took.Seconds())
-		allocations = mallocs
+		allocations, commits = mallocs, synced
 	}
 	slices.Sort(speeds)
 	b.ReportMetric(speeds[len(speeds)/2], "items/s")
 	b.ReportMetric(float64(allocations)/float64(len(s.ids)), "allocs/item")
+	b.ReportMetric(float64(commits)*speedPage/float64(len(s.ids)), "commits/page")
 }

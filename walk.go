@@ -136,9 +136,9 @@ func (r *runner[T]) next(ctx context.Context, page store.Page) (position, error)
 	if page.Next.IsStart() {
 		return position{}, review(state.ReasonOf(pager.MissingCursor(page.End, page.Evidence), page.Index))
 	}
-	before, found, err := r.ledger.PageAt(ctx, page.RunID, page.Next)
+	before, found, err := r.seenAt(ctx, page.RunID, page.Next)
 	if err != nil {
-		return position{}, fmt.Errorf("everypage: look for an earlier page at the same cursor: %w", err)
+		return position{}, err
 	}
 	if found && r.book.current().Repeats >= r.list.RepeatLimit {
 		return position{}, review(state.Reason{
@@ -162,18 +162,7 @@ func (r *runner[T]) pages(ctx context.Context, from pager.Cursor) iter.Seq2[page
 	if !r.job.Options.ReadAhead || r.list.NotReplayable || r.list.Style != pager.StyleCursor || r.list.RepeatLimit > 0 {
 		return r.pager.Pages(ctx, from)
 	}
-	runID := r.book.current().Receipt.RunID
-	reading := from
-	clear(r.ahead) // of an earlier walk; nobody else is there yet
-	return pager.ReadAhead(lookingAhead[T]{r}, func(page pager.Page[T]) bool {
-		own := page.Next == reading
-		reading = page.Next
-		if own || page.End == pager.EndLast || page.Next.IsStart() {
-			return false
-		}
-		_, found, err := r.ledger.PageAt(ctx, runID, page.Next)
-		return err == nil && !found
-	}).Pages(ctx, from)
+	return r.pagesAhead(ctx, from)
 }
 
 // mayFetch looks before a page is fetched whether the run should stop instead,
