@@ -13,7 +13,7 @@ import (
 // is higher than these was written by a newer build.
 const (
 	itemVersion byte = 1
-	pageVersion byte = 1
+	pageVersion byte = 2 // in 1, IDs were a list of texts, and hashes were texts
 )
 
 // The flags of an item record.
@@ -100,8 +100,8 @@ func AppendPage(dst []byte, page *Page) []byte {
 	dst = AppendCursor(dst, page.Cursor)
 	dst = AppendCursor(dst, page.Next)
 	dst = appendString(dst, page.Evidence)
-	dst = appendStrings(dst, page.IDs)
-	dst = appendString(dst, page.Hash)
+	dst = appendIDs(dst, page.IDs)
+	dst = appendSum(dst, page.Hash)
 	dst = binary.AppendUvarint(dst, uint64(len(page.Unidentified)))
 	for _, place := range page.Unidentified {
 		dst = binary.AppendVarint(dst, int64(place))
@@ -116,10 +116,10 @@ func AppendPage(dst []byte, page *Page) []byte {
 	}
 	dst = binary.AppendVarint(dst, int64(page.Status))
 	dst = appendString(dst, page.RequestID)
-	return appendString(dst, page.Digest)
+	return appendSum(dst, page.Digest)
 }
 
-// DecodePage reads what AppendPage wrote under a key. It returns an error that
+// DecodePage reads what AppendPage wrote under a key, in this version or an older. It returns an error that
 // wraps ErrVersion or ErrCorrupt. Empty lists come back nil, instants in UTC.
 func DecodePage(runID string, index, revision int, record []byte) (Page, error) {
 	d, err := openRecord("page", record, pageVersion)
@@ -133,8 +133,12 @@ func DecodePage(runID string, index, revision int, record []byte) (Page, error) 
 	page.At = d.time()
 	page.Cursor, page.Next = d.cursor(), d.cursor()
 	page.Evidence = d.string()
-	page.IDs = d.strings()
-	page.Hash = d.string()
+	ids, sum := d.ids, d.sum
+	if record[0] == 1 {
+		ids, sum = d.strings, d.string
+	}
+	page.IDs = ids()
+	page.Hash = sum()
 	for range d.count() {
 		page.Unidentified = append(page.Unidentified, d.int())
 	}
@@ -147,7 +151,7 @@ func DecodePage(runID string, index, revision int, record []byte) (Page, error) 
 	}
 	page.Status = d.int()
 	page.RequestID = d.string()
-	page.Digest = d.string()
+	page.Digest = sum()
 	if err := d.close(); err != nil {
 		return Page{}, err
 	}

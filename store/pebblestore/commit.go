@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -15,8 +16,9 @@ import (
 // prepared is a change as its caller hands it to the writer: what does not
 // depend on the ledger is encoded already.
 type prepared struct {
-	batch *pebble.Batch // items, page, cursor and conflicts
-	items []placedItem
+	batch *pebble.Batch // page, cursor and conflicts; the writer adds the rest
+	items *[]store.Item // a copy, in room that is used again
+	page  pageMark
 	run   preparedRun
 	also  *preparedRun
 	begin bool
@@ -25,18 +27,19 @@ type prepared struct {
 	answer  chan error
 }
 
-// placedItem is an item whose place in the hold queue follows its state.
-type placedItem struct {
-	scope, id string
-	held      bool
+// pageMark is what the writer has to know of a change's page.
+type pageMark struct {
+	runID string // empty: there is no page
+	index int
+	at    time.Time
+	first bool // the first revision
 }
 
 // preparedRun is a run with the transitions that it gains.
 type preparedRun struct {
-	id, job string
-	status  state.Status
-	record  []byte
-	events  [][]byte
+	run      store.Run // a copy; nobody changes what it points to
+	progress []byte
+	events   [][]byte
 	// notable says that people want to see the change at once.
 	notable bool
 }
@@ -100,7 +103,21 @@ func (s *Store) prepare(change *store.Change) (*prepared, error) {
 	if err := p.encode(change); err != nil {
 		return nil, errors.Join(err, p.batch.Close())
 	}
+	p.items, _ = s.itemRoom.Get().(*[]store.Item)
+	if p.items == nil {
+		p.items = new([]store.Item)
+	}
+	*p.items = append((*p.items)[:0], change.Items...)
 	return p, nil
+}
+
+// reuse gives the room of a change back that the writer is done with.
+func (s *Store) reuse(p *prepared) {
+	if p.items != nil {
+		clear(*p.items)
+		s.itemRoom.Put(p.items)
+		p.items = nil
+	}
 }
 
 func validate(change *store.Change) error {
@@ -125,17 +142,9 @@ func validate(change *store.Change) error {
 
 func (p *prepared) encode(change *store.Change) error {
 	var buffer []byte
-	p.items = make([]placedItem, len(change.Items))
-	for i := range change.Items {
-		item := &change.Items[i]
-		p.items[i] = placedItem{scope: item.Scope, id: item.ID, held: item.State == store.StateHeld}
-		buffer = store.AppendItem(buffer[:0], item)
-		if err := p.batch.Set(textKey(keyItem, item.Scope, item.ID), buffer, nil); err != nil {
-			return err
-		}
-	}
 	if page := change.Page; page != nil {
-		buffer = store.AppendPage(buffer[:0], page)
+		p.page = pageMark{runID: page.RunID, index: page.Index, at: page.At.Round(0), first: page.Revision == 0}
+		buffer = store.AppendPage(make([]byte, 0, 4<<10), page)
 		if err := p.batch.Set(pageKey(page.RunID, page.Index, page.Revision), buffer, nil); err != nil {
 			return err
 		}
@@ -167,11 +176,8 @@ func (p *prepared) encode(change *store.Change) error {
 }
 
 func (r *preparedRun) encode(run *store.Run, events []state.Transition) error {
-	r.id, r.job, r.status = run.Receipt.RunID, run.Receipt.Job, run.Receipt.Status
-	var err error
-	if r.record, err = store.AppendRun(nil, run); err != nil {
-		return err
-	}
+	r.run = *run
+	r.progress = store.AppendProgress(make([]byte, 0, 256), run)
 	for i := range events {
 		record, err := store.AppendTransition(nil, &events[i])
 		if err != nil {
@@ -183,13 +189,15 @@ func (r *preparedRun) encode(run *store.Run, events []state.Transition) error {
 	return nil
 }
 
-// runHeaderVersion is the version of what stands before a run's record.
-const runHeaderVersion = 1
+// runHeaderVersion is the version of what stands before a run's record. With 1 the
+// record is the newest; from 2 on the run's progress stands beside it.
+const runHeaderVersion = 2
 
 // runHeader is what the store keeps with a run for itself.
 type runHeader struct {
-	seq    uint64 // the place among all runs, by their begin; counted from 1
-	events uint64 // the number of transitions
+	version byte   // as it was read
+	seq     uint64 // the place among all runs, by their begin; counted from 1
+	events  uint64 // the number of transitions
 }
 
 func (h runHeader) append(dst []byte) []byte {
@@ -215,5 +223,5 @@ func cutRunHeader(value []byte) (runHeader, []byte, error) {
 	if n <= 0 {
 		return runHeader{}, nil, fmt.Errorf("%w: a run's header is cut short", store.ErrCorrupt)
 	}
-	return runHeader{seq: seq, events: events}, rest[n:], nil
+	return runHeader{version: value[0], seq: seq, events: events}, rest[n:], nil
 }

@@ -13,11 +13,17 @@ import (
 
 // The first byte of a key tells what it is for. The bytes are persisted.
 //
-//	r run                      → counters and the run's record
+//	r run                      → counters and the run's record, as of its base
+//	q run                      → the run's progress since then
 //	a ^seq                     → run        every run, the newest first
 //	j job ^seq                 → run        the runs of a job, the newest first
 //	s status ^seq              → run        the runs of a status, the newest first
-//	i scope id                 → the item's record
+//	k scope# id                → the item's record or place, of an ID of up to 16 bytes
+//	l scope# hash(id)          → the same, of a longer one
+//	m scope# run# page         → the sheet: who is done of the items that are placed there
+//	n scope                    → the scope's number, and the salt of its hashes
+//	n                          → the number of the next scope
+//	i scope id                 → the item's record, in ledgers of older builds
 //	h scope id                 → nothing    the items that are held
 //	p run index revision       → the page's record
 //	c run hash(cursor)         → index and cursor
@@ -27,12 +33,18 @@ import (
 //	w                          → the number of the newest commit
 //
 // Texts may hold any byte, so each but the last of a key is escaped and
-// terminated. Numbers are eight bytes, the highest first.
+// terminated. Numbers are eight bytes, the highest first; scope# is a varint, and
+// run# the number of the run's begin.
 const (
 	keyRun      = 'r'
+	keyProgress = 'q'
 	keyBegun    = 'a'
 	keyJob      = 'j'
 	keyStatus   = 's'
+	keyShort    = 'k'
+	keyLong     = 'l'
+	keySheet    = 'm'
+	keyScope    = 'n'
 	keyItem     = 'i'
 	keyHeld     = 'h'
 	keyPage     = 'p'
@@ -78,6 +90,8 @@ func numberKey(kind byte, part string, number uint64) []byte {
 func newestFirst(seq uint64) uint64 { return ^seq }
 
 func runKey(runID string) []byte { return append([]byte{keyRun}, runID...) }
+
+func progressKey(runID string) []byte { return append([]byte{keyProgress}, runID...) }
 
 func begunKey(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{keyBegun}, newestFirst(seq))

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/everypage-go/everypage/store"
 )
@@ -45,6 +46,9 @@ type Store struct {
 	backups sync.Mutex // one at a time
 	// onDiskFS says that the folder is on the disk, and not in a caller's FS.
 	onDiskFS bool
+	scopes   scopes
+	// itemRoom and lookRoom are room that is used again.
+	itemRoom, lookRoom sync.Pool
 }
 
 var (
@@ -187,7 +191,7 @@ func (s *Store) openDatabase(mustExist bool) error {
 }
 
 func (s *Store) pebbleOptions(mustExist bool) *pebble.Options {
-	return &pebble.Options{
+	options := &pebble.Options{
 		FS:                 s.disk,
 		Lock:               s.lock,
 		Logger:             pebbleLogger{logger: s.options.Logger, disk: s.disk},
@@ -197,7 +201,16 @@ func (s *Store) pebbleOptions(mustExist bool) *pebble.Options {
 		MemTableSize:       s.options.MemTableSize,
 		ErrorIfNotExists:   mustExist,
 	}
+	// A page is looked up before it is recorded, and most of its IDs are absent.
+	for i := range options.Levels {
+		options.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
+	}
+	return options
 }
+
+// filterBits is the size of the tables' filters, a key: one absent key in a hundred
+// is looked for in vain.
+const filterBits = 10
 
 // listener hears of damage, which by default would end the process.
 func (s *Store) listener() *pebble.EventListener {
@@ -258,7 +271,11 @@ func (s *Store) start() error {
 	}
 	s.holds.jobs = make(map[string]struct{})
 	s.scans.open = make(map[*scan]struct{})
-	s.startWriter(next)
+	nextScope, err := s.nextScope()
+	if err != nil {
+		return err
+	}
+	s.startWriter(next, nextScope)
 	if !s.options.NoMirror {
 		s.mirror = startMirror(s)
 	}

@@ -1,7 +1,9 @@
 package pebblestore
 
 import (
+	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"time"
 
@@ -35,7 +37,13 @@ type Options struct {
 	// MirrorInterval is the least time between two writes of one job's mirrored
 	// receipt while its status stays the same. Defaults to one second.
 	MirrorInterval time.Duration
-	// CacheSize is the memory for what was read, in bytes. Defaults to 8 MiB.
+	// Random is where the salt of the keys of long IDs comes from, once for each
+	// scope. Defaults to crypto/rand.Reader.
+	Random io.Reader
+	// CacheSize is the memory for what was read, in bytes; the memory for what was
+	// written counts against it. It holds the filters that make looking an absent ID
+	// up cheap, 1.25 bytes an item: with less than 24 MiB, long lists of IDs in random
+	// order are walked more slowly. Defaults to 32 MiB.
 	CacheSize int64
 	// MemTableSize is the memory for what was written and is not yet in a table,
 	// in bytes; a process holds up to twice as much. Defaults to 4 MiB.
@@ -77,11 +85,14 @@ func (o *Options) withDefaults() Options {
 	if out.Now == nil {
 		out.Now = time.Now //nolint:forbidigo // the default clock
 	}
+	if out.Random == nil {
+		out.Random = rand.Reader
+	}
 	if out.MirrorInterval == 0 {
 		out.MirrorInterval = time.Second
 	}
 	if out.CacheSize == 0 {
-		out.CacheSize = 8 << 20
+		out.CacheSize = 32 << 20
 	}
 	if out.MemTableSize == 0 {
 		out.MemTableSize = 4 << 20

@@ -77,6 +77,18 @@ func (s *Store) addRemoval(g *group, p *prepared) error {
 	if err != nil {
 		return err
 	}
+	numbered := make([]*scope, 0, len(p.removal.Scopes))
+	for _, text := range p.removal.Scopes {
+		c, ok := g.newScopes[text]
+		if !ok {
+			if c, err = s.scope(text, s.copied); err != nil {
+				return err
+			}
+		}
+		if c != nil {
+			numbered = append(numbered, c)
+		}
+	}
 	if g.batch == nil {
 		g.batch = p.batch
 	} else if err := p.batch.Close(); err != nil {
@@ -95,6 +107,13 @@ func (s *Store) addRemoval(g *group, p *prepared) error {
 			}
 		}
 	}
+	for _, c := range numbered {
+		for _, kind := range []byte{keyShort, keyLong, keySheet} {
+			if err := removeAll(g.batch, c.kindKey(kind)); err != nil {
+				return s.broken(err)
+			}
+		}
+	}
 	return nil
 }
 
@@ -108,7 +127,7 @@ func (g *group) remove(run store.Run, header runHeader, stays []byte) error {
 		}
 	}
 	for _, key := range [][]byte{
-		runKey(r.RunID), begunKey(header.seq),
+		runKey(r.RunID), progressKey(r.RunID), begunKey(header.seq),
 		numberKey(keyJob, r.Job, newestFirst(header.seq)), numberKey(keyStatus, string(r.Status), newestFirst(header.seq)),
 	} {
 		if err := g.batch.Delete(key, nil); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -56,20 +55,36 @@ func (s *Store) Run(ctx context.Context, runID string) (run store.Run, err error
 }
 
 func (s *Store) loadRun(runID string) (header runHeader, run store.Run, err error) {
-	err = s.get(runKey(runID), func(value []byte) error {
-		header, run, err = decodeRun(value)
-		return err
-	})
-	return header, run, err
+	it, err := s.database.NewIter(nil) // its record and its progress, as of one instant
+	if err != nil {
+		return header, run, err
+	}
+	header, run, err = readRun(func(key []byte) ([]byte, error) { return seek(it, key) }, runID)
+	return header, run, errors.Join(err, it.Close())
 }
 
-func decodeRun(value []byte) (runHeader, store.Run, error) {
+// readRun reads a run's record, and what came since. It returns an error that wraps
+// store.ErrNotFound if there is no such run.
+func readRun(get getter, runID string) (header runHeader, run store.Run, err error) {
+	value, err := get(runKey(runID))
+	if err != nil {
+		return header, run, err
+	}
 	header, record, err := cutRunHeader(value)
 	if err != nil {
-		return header, store.Run{}, err
+		return header, run, err
 	}
-	run, err := store.DecodeRun(record)
-	return header, run, err
+	if run, err = store.DecodeRun(record); err != nil || header.version < runHeaderVersion {
+		return header, run, err
+	}
+	progress, err := get(progressKey(runID))
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: run %q has no progress", store.ErrCorrupt, runID)
+	}
+	if err != nil {
+		return header, run, err
+	}
+	return header, run, store.DecodeProgress(progress, &run)
 }
 
 // Items looks up items of a scope by ID. The answer has one element for each ID,
@@ -80,41 +95,6 @@ func (s *Store) Items(ctx context.Context, scope string, ids []string) (items []
 		return err
 	})
 	return items, err
-}
-
-func (s *Store) loadItems(scope string, ids []string) (items []store.Item, err error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	prefix := partKey(keyItem, scope)
-	it, err := s.database.NewIter(bounds(prefix))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, it.Close()) }()
-	// In the order of the keys each seek starts from where the last one ended.
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
-	items = make([]store.Item, len(ids))
-	key := slices.Clone(prefix)
-	for _, i := range order {
-		items[i] = store.Item{Scope: scope, ID: ids[i]}
-		key = append(key[:len(prefix)], ids[i]...)
-		value, err := seek(it, key)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err == nil {
-			items[i], err = store.DecodeItem(scope, ids[i], value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("item %q: %w", ids[i], err)
-		}
-	}
-	return items, nil
 }
 
 // seek returns the value of a key. It returns store.ErrNotFound if there is none.

@@ -205,14 +205,10 @@ func runsPrefix(filter store.RunFilter) []byte {
 
 func (s *Store) runs(ctx context.Context, filter store.RunFilter, prefix, from []byte) iter.Seq2[store.Run, error] {
 	return sequence(ctx, s, "read runs", prefix, from, func(c *scan, _, value []byte) (store.Run, bool, error) {
-		record, err := c.get(runKey(string(value)))
+		_, run, err := readRun(c.get, string(value))
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w: run %q is listed and missing", store.ErrCorrupt, value)
 		}
-		if err != nil {
-			return store.Run{}, false, err
-		}
-		_, run, err := decodeRun(record)
 		return run, filter.Status == "" || run.Receipt.Status == filter.Status, err
 	})
 }
@@ -223,16 +219,41 @@ func (s *Store) Held(ctx context.Context, scope string) iter.Seq2[store.Item, er
 	prefix := partKey(keyHeld, scope)
 	return sequence(ctx, s, "read held items", prefix, prefix, func(c *scan, key, _ []byte) (store.Item, bool, error) {
 		id := lastPart(prefix, key)
-		record, err := c.get(textKey(keyItem, scope, id))
+		item, err := c.heldItem(scope, id)
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w: item %q is held and missing", store.ErrCorrupt, id)
 		}
-		if err != nil {
-			return store.Item{}, false, err
-		}
-		item, err := store.DecodeItem(scope, id, record)
 		return item, true, err
 	})
+}
+
+// heldItem returns an item that is held, and so has a record of its own.
+func (c *scan) heldItem(scopeText, id string) (store.Item, error) {
+	numbered, err := c.store.scope(scopeText, c.get)
+	if err != nil {
+		return store.Item{}, err
+	}
+	if numbered != nil {
+		value, err := c.get(numbered.appendItemKey(nil, id))
+		switch {
+		case err == nil:
+			at, own, err := decodeItemValue(value)
+			if err == nil && own == nil {
+				err = fmt.Errorf("%w: item %q is held and on the sheet of page %d", store.ErrCorrupt, id, at.page)
+			}
+			if err != nil {
+				return store.Item{}, err
+			}
+			return store.DecodeItem(scopeText, id, own)
+		case !errors.Is(err, store.ErrNotFound):
+			return store.Item{}, err
+		}
+	}
+	record, err := c.get(textKey(keyItem, scopeText, id)) // of an older build
+	if err != nil {
+		return store.Item{}, err
+	}
+	return store.DecodeItem(scopeText, id, record)
 }
 
 // Pages returns the page revisions of a run with an index of at least from, by

@@ -3,6 +3,7 @@ package pebblestore
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -18,7 +19,7 @@ const (
 	groupChanges = 512
 	groupBytes   = 1 << 20
 	// cacheEntries bounds what the writer remembers; past it, it starts over.
-	cacheEntries = 4096
+	cacheEntries = 1024
 )
 
 // writer is the one goroutine that writes. It takes whatever waits, writes it
@@ -31,6 +32,10 @@ type writer struct {
 	next uint64               // the number of the next run that begins
 	runs map[string]runEntry  // what the ledger says about runs
 	held map[string]heldScope // which scopes have held items
+	// sheets have items that are placed and pending.
+	sheets    []*openSheet
+	seed      maphash.Seed // of hashes that are never written
+	nextScope uint64
 	// wrote says that something was committed. Close reads it after the end of
 	// the goroutine.
 	wrote bool
@@ -42,19 +47,27 @@ type runEntry struct {
 	header runHeader
 	job    string
 	status state.Status
+	// base is the run as its record has it; nil: it has to be written anew.
+	base *store.Run
+	// nextSheet is the page from which on there is no sheet, for items of the scope.
+	nextSheet int
+	scope     string
 }
 
 // heldScope says whether a scope may have held items. Most have none, and then
 // settling an item needs no look.
 type heldScope bool
 
-func (s *Store) startWriter(next uint64) {
+func (s *Store) startWriter(next, nextScope uint64) {
 	s.writer = writer{
 		queue: make(chan *prepared, groupChanges),
 		done:  make(chan struct{}),
 		next:  next,
 		runs:  make(map[string]runEntry),
 		held:  make(map[string]heldScope),
+
+		nextScope: nextScope,
+		seed:      maphash.MakeSeed(),
 	}
 	go s.write()
 }
@@ -94,6 +107,9 @@ type group struct {
 	held    map[string]bool // by key: the place in the hold queue after the group
 	scopes  map[string]heldScope
 	members []*prepared
+
+	nextScope uint64
+	newScopes map[string]*scope
 	// completes says that a run becomes complete.
 	completes bool
 }
@@ -104,12 +120,16 @@ func (s *Store) commitGroup(changes []*prepared) {
 		runs:   make(map[string]runEntry),
 		held:   make(map[string]bool),
 		scopes: make(map[string]heldScope),
+
+		nextScope: s.writer.nextScope,
+		newScopes: make(map[string]*scope),
 	}
 	for _, p := range changes {
 		if err := s.add(g, p); err != nil {
 			if s.disk.hasFailed() {
 				return // a batch that does not take a record is no longer sound
 			}
+			s.reuse(p)
 			p.answer <- errors.Join(err, p.batch.Close())
 			continue
 		}
@@ -139,6 +159,7 @@ func (s *Store) commitGroup(changes []*prepared) {
 	}
 	s.remember(g)
 	for _, p := range g.members {
+		s.reuse(p)
 		p.answer <- nil
 	}
 	s.tellMirror(g)
@@ -159,31 +180,53 @@ func (s *Store) add(g *group, p *prepared) error {
 	if p.removal != nil {
 		return s.addRemoval(g, p)
 	}
-	entry, err := s.entry(g, p.run.id)
+	entry, err := s.entry(g, p.run.run.Receipt.RunID)
 	switch {
 	case err != nil:
 		return err
 	case p.begin && entry.exists:
-		return fmt.Errorf("run %q is %w", p.run.id, store.ErrExists)
+		return fmt.Errorf("run %q is %w", p.run.run.Receipt.RunID, store.ErrExists)
 	case !p.begin && !entry.exists:
-		return fmt.Errorf("run %q is %w", p.run.id, store.ErrNotFound)
+		return fmt.Errorf("run %q is %w", p.run.run.Receipt.RunID, store.ErrNotFound)
 	case p.begin:
-		if err := s.pruned(p.run.id); err != nil {
+		if err := s.pruned(p.run.run.Receipt.RunID); err != nil {
 			return err
 		}
 	}
 	var other runEntry
 	if p.also != nil {
-		if other, err = s.entry(g, p.also.id); err != nil {
+		if other, err = s.entry(g, p.also.run.Receipt.RunID); err != nil {
 			return err
 		}
 		if !other.exists {
-			return fmt.Errorf("run %q is %w", p.also.id, store.ErrNotFound)
+			return fmt.Errorf("run %q is %w", p.also.run.Receipt.RunID, store.ErrNotFound)
 		}
 	}
-	moves, err := s.moves(g, p.items)
+	moves, err := s.moves(g, *p.items)
 	if err != nil {
 		return err
+	}
+	known, err := s.scopesOf(g, *p.items)
+	if err != nil {
+		return err
+	}
+	base, err := p.run.base(entry)
+	if err != nil {
+		return err
+	}
+	var otherBase []byte
+	if p.also != nil {
+		if otherBase, err = p.also.base(other); err != nil {
+			return err
+		}
+	}
+
+	if !entry.exists {
+		entry.header.seq, entry.scope = g.next, p.run.run.Scope
+		g.next++
+	}
+	if err := s.putItems(g, p, &entry, known); err != nil {
+		return s.broken(err)
 	}
 
 	// The first change's batch becomes the group's; a change that comes alone is
@@ -196,11 +239,11 @@ func (s *Store) add(g *group, p *prepared) error {
 	if err := g.place(moves); err != nil {
 		return s.broken(err)
 	}
-	if err := g.put(&p.run, entry); err != nil {
+	if err := g.put(&p.run, entry, base); err != nil {
 		return s.broken(err)
 	}
 	if p.also != nil {
-		if err := g.put(p.also, other); err != nil {
+		if err := g.put(p.also, other, otherBase); err != nil {
 			return s.broken(err)
 		}
 	}
@@ -229,7 +272,12 @@ func (s *Store) entry(g *group, runID string) (runEntry, error) {
 	if err != nil {
 		return runEntry{}, err
 	}
-	return runEntry{exists: true, header: header, job: run.Receipt.Job, status: run.Receipt.Status}, nil
+	entry := runEntry{exists: true, header: header, job: run.Receipt.Job, status: run.Receipt.Status, scope: run.Scope}
+	if header.version == runHeaderVersion {
+		entry.base = &run
+	}
+	entry.nextSheet, err = s.nextSheet(run.Scope, header.seq)
+	return entry, err
 }
 
 // heldMove is an item that comes to the hold queue or leaves it.
@@ -240,22 +288,31 @@ type heldMove struct {
 }
 
 // moves finds out which items change their place in the hold queue.
-func (s *Store) moves(g *group, items []placedItem) ([]heldMove, error) {
+func (s *Store) moves(g *group, items []store.Item) ([]heldMove, error) {
 	var moves []heldMove
 	fresh := make(map[string]bool) // scopes that this change brings their first held item
-	for _, item := range items {
-		if !item.held && !fresh[item.scope] {
-			may, err := s.mayHold(g, item.scope)
+	without := -1                  // an item whose scope has no held ones
+	for i := range items {
+		item := &items[i]
+		held := item.State == store.StateHeld
+		if !held && without >= 0 && items[without].Scope == item.Scope {
+			continue
+		}
+		if !held && !fresh[item.Scope] {
+			may, err := s.mayHold(g, item.Scope)
 			if err != nil {
 				return nil, err
 			}
 			if !may {
+				without = i
 				continue
 			}
 		}
-		fresh[item.scope] = fresh[item.scope] || item.held
-		key := string(textKey(keyHeld, item.scope, item.id))
-		if !item.held {
+		if held {
+			fresh[item.Scope], without = true, -1
+		}
+		key := string(textKey(keyHeld, item.Scope, item.ID))
+		if !held {
 			is, err := s.isHeld(g, key, moves)
 			if err != nil {
 				return nil, err
@@ -264,7 +321,7 @@ func (s *Store) moves(g *group, items []placedItem) ([]heldMove, error) {
 				continue
 			}
 		}
-		moves = append(moves, heldMove{scope: item.scope, key: key, held: item.held})
+		moves = append(moves, heldMove{scope: item.Scope, key: key, held: held})
 	}
 	return moves, nil
 }
@@ -326,32 +383,51 @@ func (g *group) place(moves []heldMove) error {
 	return nil
 }
 
+// base returns the run's record, if it has to be written: where a reader that has
+// the one before and the progress would not know all.
+func (r *preparedRun) base(before runEntry) ([]byte, error) {
+	if before.base != nil && len(r.events) == 0 && store.SameBase(before.base, &r.run) {
+		return nil, nil
+	}
+	return store.AppendRun(nil, &r.run)
+}
+
 // put writes a run, its transitions and the keys that lead to it.
-func (g *group) put(r *preparedRun, before runEntry) error {
-	after := runEntry{exists: true, header: before.header, job: r.job, status: r.status}
+func (g *group) put(r *preparedRun, before runEntry, base []byte) error {
+	receipt := &r.run.Receipt
+	after := before
+	after.exists, after.job, after.status = true, receipt.Job, receipt.Status
 	if !before.exists {
-		after.header = runHeader{seq: g.next}
-		g.next++
-		if err := g.batch.Set(begunKey(after.header.seq), []byte(r.id), nil); err != nil {
+		if err := g.batch.Set(begunKey(after.header.seq), []byte(receipt.RunID), nil); err != nil {
 			return err
 		}
 	}
 	for _, event := range r.events {
-		if err := g.batch.Set(numberKey(keyEvent, r.id, after.header.events), event, nil); err != nil {
+		if err := g.batch.Set(numberKey(keyEvent, receipt.RunID, after.header.events), event, nil); err != nil {
 			return err
 		}
 		after.header.events++
 	}
-	if err := g.move(keyJob, before.exists, before.job, after.job, after.header.seq, r.id); err != nil {
+	if err := g.move(keyJob, before.exists, before.job, after.job, after.header.seq, receipt.RunID); err != nil {
 		return err
 	}
-	if err := g.move(keyStatus, before.exists, string(before.status), string(after.status), after.header.seq, r.id); err != nil {
+	if err := g.move(keyStatus, before.exists, string(before.status), string(after.status), after.header.seq, receipt.RunID); err != nil {
 		return err
 	}
 	r.notable = r.notable || !before.exists || before.status != after.status
-	g.completes = g.completes || r.status == state.Complete && before.status != state.Complete
-	g.runs[r.id] = after
-	return g.batch.Set(runKey(r.id), append(after.header.append(nil), r.record...), nil)
+	g.completes = g.completes || after.status == state.Complete && before.status != state.Complete
+	if base != nil {
+		written, err := store.DecodeRun(base) // what the caller's points to may change
+		if err != nil {
+			return err
+		}
+		after.base = &written
+		if err := g.batch.Set(runKey(receipt.RunID), append(after.header.append(nil), base...), nil); err != nil {
+			return err
+		}
+	}
+	g.runs[receipt.RunID] = after
+	return g.batch.Set(progressKey(receipt.RunID), r.progress, nil)
 }
 
 // move makes an index follow a run from one text to another.
@@ -370,7 +446,10 @@ func (g *group) move(kind byte, existed bool, before, after string, seq uint64, 
 // remember takes over what the group made durable.
 func (s *Store) remember(g *group) {
 	w := &s.writer
-	w.next = g.next
+	w.next, w.nextScope = g.next, g.nextScope
+	for text, c := range g.newScopes {
+		s.scopes.known.Store(text, c)
+	}
 	if len(w.runs)+len(g.runs) > cacheEntries {
 		clear(w.runs)
 	}
@@ -389,9 +468,9 @@ func (s *Store) tellMirror(g *group) {
 		if p.removal != nil {
 			continue // a job's newest run stays
 		}
-		s.mirror.changed(p.run.job, p.run.notable)
+		s.mirror.changed(p.run.run.Receipt.Job, p.run.notable)
 		if p.also != nil {
-			s.mirror.changed(p.also.job, p.also.notable)
+			s.mirror.changed(p.also.run.Receipt.Job, p.also.notable)
 		}
 	}
 }
