@@ -51,6 +51,9 @@ func (w *world) acknowledge(change *store.Change) {
 	runID := change.Run.Receipt.RunID
 	if change.Begin {
 		f.begun[runID] = w.list.Age()
+		if len(f.final) > 0 {
+			w.count("several runs")
+		}
 	}
 	if change.Page != nil && change.Page.End == pager.EndLast {
 		f.ended[runID] = w.list.Age()

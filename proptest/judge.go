@@ -1,6 +1,7 @@
 package proptest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -149,8 +150,53 @@ func (w *world) judgeChange(l *process, change *store.Change) {
 	if before.Status == state.Paused && after.Status == state.Running && !l.manner.Force && time.Now().Before(before.ResumeAt) {
 		w.broken("pause-or-review", "the run goes on before %s", before.ResumeAt)
 	}
+	if f.acked.runs[after.RunID].DeadlineSpent {
+		for _, e := range change.Events {
+			if e.Event == state.EventPause && e.Reason.Code == state.CodeDeadlinePassed {
+				w.broken("pause-or-review", "the run pauses once more for its deadline")
+			}
+		}
+	}
 	if p := change.Page; p != nil {
 		w.judgePage(change, p)
+	}
+	for _, item := range change.Items {
+		w.judgeItem(change, item)
+	}
+}
+
+// judgeItem says whether an item may become what a change makes of it. The caller
+// holds the lock.
+func (w *world) judgeItem(change *store.Change, is store.Item) {
+	was := w.facts.acked.item(is.Scope, is.ID)
+	c := w.facts.calls[itemName{is.Scope, is.ID}]
+	if c == nil {
+		c = &calls{}
+	}
+	switch is.State {
+	case store.StateDeferred:
+		if created := w.created[is.ID]; !created.After(change.Run.Receipt.CutoffAt) {
+			w.broken("cutoff-closed", "%s is deferred, was created at %s, and the cutoff is %s", is.ID, created, change.Run.Receipt.CutoffAt)
+		}
+	case store.StateDone:
+		if c.begun == 0 {
+			w.broken("nothing-lost", "%s is done and was never called", is.ID)
+		}
+	case store.StateHeld:
+		if was.State == store.StateHeld && was.Code == is.Code {
+			return
+		}
+		w.count("held: " + string(is.Code))
+		gone := change.Also != nil || change.Page != nil && change.Page.Revision > 0 && !slices.Contains(change.Page.IDs, is.ID)
+		justified := map[pager.Code]bool{
+			state.HoldAttempts: c.failed > 0, state.HoldPermanent: c.failed > 0, state.HoldKeyMismatch: c.refused,
+			state.HoldInDoubt: w.shape.AtMostOnce || w.shape.KeyRetention > 0, state.HoldPoison: w.deaths > 0,
+			state.HoldVanished: gone, state.HoldCreatedAt: w.shape.Cutoff == everypage.ClientCutoff,
+		}
+		if !justified[is.Code] {
+			w.broken("nothing-lost", "%s is held for %s (%s), and nothing gave that reason", is.ID, is.Code, is.Detail)
+		}
+	case store.StateUnknown, store.StatePending, store.StateDropped:
 	}
 }
 
@@ -178,6 +224,21 @@ func (w *world) judgePage(change *store.Change, p *store.Page) {
 		if !known && f.acked.item(change.Run.Scope, id).State == store.StateUnknown {
 			w.broken("page-before-work", "%s is on page %d and is not recorded with it", id, p.Index)
 		}
+		w.judgeCopy(change, p, id)
+	}
+}
+
+// judgeCopy says whether an ID that an earlier page of the run has is recorded as a
+// conflict. The caller holds the lock.
+func (w *world) judgeCopy(change *store.Change, p *store.Page, id string) {
+	is := w.facts.acked.item(change.Run.Scope, id)
+	vanished := is.Code == state.HoldVanished && (is.State == store.StateHeld || is.State == store.StateDropped)
+	if is.State == store.StateUnknown || is.RunID != p.RunID || is.Page == p.Index || vanished {
+		return
+	}
+	same := func(c store.Conflict) bool { return c.ID == id && c.Page == p.Index }
+	if !slices.ContainsFunc(change.Conflicts, same) && !slices.ContainsFunc(w.facts.acked.conflicts[p.RunID], same) {
+		w.broken("duplicate-once", "%s of page %d is on page %d too, and no conflict is recorded", id, is.Page, p.Index)
 	}
 }
 
@@ -215,7 +276,7 @@ func (w *world) judgeComplete(runID string) {
 
 // receiptText is a receipt as a person reads it, for a comparison of all of it.
 func receiptText(r *state.Receipt) string {
-	text, err := r.YAML()
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err.Error()
 	}

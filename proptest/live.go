@@ -18,7 +18,7 @@ import (
 func newProcess(w *world, m manner) *process {
 	return &process{
 		w: w, manner: m, reached: map[moment]int{}, faults: map[int]fault{}, outcomes: map[int]fate{},
-		causes: map[pager.Code]bool{}, cancel: func(error) {},
+		causes: map[pager.Code]bool{}, untils: map[pager.Code][]time.Time{}, cancel: func(error) {},
 	}
 }
 
@@ -30,6 +30,9 @@ func (w *world) live(l *process, limit time.Duration) error {
 	w.life = l
 	was, _ := w.status()
 	w.note("a process begins: %+v", l.manner)
+	if l.manner.ReadAhead {
+		w.count("read ahead")
+	}
 	for _, i := range l.incidents {
 		w.note("  planned at %s %d: %s", i.at, i.n, i.what)
 	}
@@ -218,6 +221,11 @@ func (w *world) judgeReason(l *process, was, is *state.Receipt, began time.Time)
 	}
 	if !l.causes[code] && !w.stands(is.RunID, code) {
 		w.broken("pause-or-review", "the run is %s for %s, and nothing gave that reason", is.Status, code)
+	}
+	if given := l.untils[code]; is.Status == state.Paused && len(given) > 0 && !slices.ContainsFunc(given, func(at time.Time) bool {
+		return at.IsZero() || at.Equal(is.ResumeAt) || !at.After(is.UpdatedAt)
+	}) {
+		w.broken("pause-or-review", "the run is paused for %s until %s, and what was said is %v", code, is.ResumeAt, given)
 	}
 	if is.Status == state.Paused && is.ResumeAt.IsZero() && !state.Explain(code).NeedsInstant && code != state.CodeCancelled && code != state.CodeDeadlinePassed {
 		w.broken("pause-or-review", "the run is paused for %s without an instant", code)

@@ -16,6 +16,7 @@ import (
 	"github.com/everypage-go/everypage/internal/simapi"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
+	"github.com/everypage-go/everypage/store"
 )
 
 // raw is an item of the world's list as its API sends it.
@@ -32,14 +33,16 @@ type world struct {
 	facts  *facts
 	random *rand.Rand // for run IDs and jitter; used under its own lock
 
-	mu     sync.Mutex
-	trace  []string
-	wrong  string // the first promise that was broken, with what was seen
-	lives  int
-	life   *process
-	counts map[string]int // of what happened, for the test of the generator
-	ids    int            // how many were made
-	ledger ledger
+	mu      sync.Mutex
+	trace   []string
+	wrong   string // the first promise that was broken, with what was seen
+	lives   int
+	life    *process
+	counts  map[string]int       // of what happened, for the test of the generator
+	ids     int                  // how many were made
+	created map[string]time.Time // by ID
+	deaths  int                  // of processes
+	ledger  ledger
 }
 
 // shape is what stays as it is over all runs of a world's job.
@@ -161,7 +164,9 @@ type process struct {
 	calls     int
 	running   int // calls under way
 	failed    bool
-	left      *vfs.MemFS // what a crash left of the ledger's file system
+	untils    map[pager.Code][]time.Time // the instants that were given with a reason
+	later     []func()                   // to be done as soon as the lock is free
+	left      *vfs.MemFS                 // what a crash left of the ledger's file system
 }
 
 // manner is how one call of Run is made.
@@ -200,6 +205,7 @@ func (l *process) reach(at moment) {
 // The caller holds the lock.
 func (l *process) die(unsynced int) {
 	l.dead = true
+	l.w.deaths++
 	l.left = l.w.ledger.crash(unsynced)
 	l.cancel(errGone)
 }
@@ -217,13 +223,47 @@ func (l *process) may(codes ...pager.Code) {
 	}
 }
 
+// until says that a reason came with the instant from which it no longer holds; the
+// zero time if it came without. The caller holds the lock.
+func (l *process) until(code pager.Code, at time.Time) {
+	l.may(code)
+	l.untils[code] = append(l.untils[code], at)
+}
+
+// release does what was to be done without the lock.
+func (l *process) release() {
+	l.w.mu.Lock()
+	later := l.later
+	l.later = nil
+	l.w.mu.Unlock()
+	for _, do := range later {
+		do()
+	}
+}
+
+// intrude lets a second runner try while the first is at work: it is refused at
+// once.
+func (w *world) intrude() {
+	job := w.job(newProcess(w, manner{Concurrency: 1}))
+	job.HandleBatch, job.Options.BatchSize = nil, 0
+	job.Handle = func(context.Context, everypage.Item[raw]) error { return errSink }
+	before := time.Now()
+	_, err := everypage.Run(context.Background(), w.ledger.store, job)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !errors.Is(err, store.ErrHeld) || !time.Now().Equal(before) {
+		w.broken("one-runner", "a second runner gets %v", err)
+	}
+}
+
 // job is the world's job as a life runs it, without its handler.
 func (w *world) job(l *process) everypage.Job[raw] {
 	s, m := w.shape, l.manner
 	j := everypage.Job[raw]{
 		Name: jobName, Pager: source{w: w, life: l}, Action: action,
 		Once: s.Once, Cutoff: s.Cutoff, Incremental: s.Incremental, Deadline: s.Deadline, AtMostOnce: s.AtMostOnce,
-		AcceptUnstable: true, DropVanished: s.DropVanished, KeyRetention: s.KeyRetention,
+		AcceptUnstable: s.List.Style != pager.StyleCursor || s.List.Order == pager.OrderUnstable,
+		DropVanished:   s.DropVanished, KeyRetention: s.KeyRetention,
 		Options: everypage.Options{
 			Concurrency: m.Concurrency, MaxAttempts: s.MaxAttempts, WaitUpTo: m.WaitUpTo, ReadAhead: m.ReadAhead,
 			Force: m.Force, SupersedeLost: m.SupersedeLost, Random: w,
@@ -240,9 +280,12 @@ func (w *world) job(l *process) everypage.Job[raw] {
 		j.Options.BatchSize = m.BatchSize
 		j.HandleBatch = func(ctx context.Context, items []everypage.Item[raw]) []error {
 			outcomes := make([]error, len(items))
+			told := false
+			defer func() { w.batchEnds(items, told) }()
 			for i, item := range items {
 				outcomes[i] = w.handle(ctx, l, item)
 			}
+			told = true
 			return outcomes
 		}
 	case loops:

@@ -22,6 +22,7 @@ type api struct {
 	issued     map[string]spot // what each cursor means
 	answers    []answered      // in order
 	used       map[string]bool // cursors of a scroll that were read
+	scrolls    int             // how many were begun
 	quiet      bool            // answers no fault
 }
 
@@ -30,6 +31,7 @@ type spot struct {
 	generation int
 	after      int64 // the place in the list
 	number     int   // offset or page number
+	scroll     int   // which one, for a list that cannot be read twice
 	window     window
 }
 
@@ -127,6 +129,7 @@ func (s source) page(ctx context.Context, at, ahead pager.Cursor) (pager.Page[ra
 	}
 	l.reach(atRequest)
 	w.mu.Unlock()
+	l.release()
 	if f.instead != nil {
 		if err := f.instead(ctx, w, l); err != nil {
 			return pager.Page[raw]{}, err
@@ -169,12 +172,16 @@ func faultCode(err error) pager.Code {
 func (w *world) answer(filter window, at pager.Cursor) (pager.Page[raw], error) {
 	token, _ := at.Token()
 	from := spot{generation: w.api.generation, window: filter}
+	if at.IsStart() && w.shape.List.NotReplayable {
+		w.api.scrolls++
+		from.scroll = w.api.scrolls
+	}
 	if !at.IsStart() {
 		var genuine bool
 		if from, genuine = w.api.issued[token]; !genuine {
 			return pager.Page[raw]{}, &pager.Fault{Code: pager.CodeRequestRefused, Detail: "no such cursor"}
 		}
-		if from.generation != w.api.generation || w.shape.List.NotReplayable && w.api.used[token] {
+		if w.shape.List.Style == pager.StyleCursor && from.generation != w.api.generation || w.shape.List.NotReplayable && w.api.used[token] {
 			return pager.Page[raw]{}, &pager.Fault{Code: pager.CodeCursorExpired, Detail: "the cursor has expired"}
 		}
 	}
@@ -220,7 +227,7 @@ func (w *world) issue(p spot) pager.Cursor {
 		w.api.issued[token] = p
 		return pager.At(token)
 	}
-	token := fmt.Sprintf("%d.%d.%d/+=%% \xff", p.generation, p.after, p.number)
+	token := fmt.Sprintf("%d.%d.%d.%d/+=%% \xff", p.generation, p.scroll, p.after, p.number)
 	w.api.issued[token] = p
 	return pager.At(token)
 }

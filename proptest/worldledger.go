@@ -80,6 +80,10 @@ func (d watched) Commit(ctx context.Context, change store.Change) error {
 	if l.dead {
 		return errGone
 	}
+	if err != nil && ctx.Err() != nil {
+		w.note("  the ledger gave up with its caller: %v", err)
+		return err // it may be there or not, like one that a crash cut short
+	}
 	w.facts.pending = nil
 	if err != nil {
 		w.broken("nothing-lost", "the ledger did not take a record: %v", err)

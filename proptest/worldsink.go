@@ -85,6 +85,9 @@ func (w *world) confirm(l *process, key string) (bool, error) {
 	happened := w.sink.effects[key] > 0
 	w.note("confirm %s: %t", key, happened)
 	w.count("sink: confirm")
+	if name, known := w.facts.keys[key]; known && !happened {
+		w.facts.calls[name].unknown = 0 // whoever asked knows now that it was not done
+	}
 	return happened, nil
 }
 
@@ -108,6 +111,7 @@ func (w *world) handle(ctx context.Context, l *process, item everypage.Item[raw]
 	err := w.before(o, l)
 	dead := l.dead
 	w.mu.Unlock()
+	l.release()
 	runtime.Gosched() // so that calls of several goroutines overlap
 	if o == slow || o == limitsLate {
 		w.pause(ctx)
@@ -132,6 +136,21 @@ func (w *world) handle(ctx context.Context, l *process, item everypage.Item[raw]
 		runtime.Goexit()
 	}
 	return err
+}
+
+// batchEnds keeps that every item of a batch has failed whose outcomes were not told.
+func (w *world) batchEnds(items []everypage.Item[raw], told bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, item := range items {
+		name := itemName{w.facts.scopeOf(string(w.shape.Once), item.RunID), item.ID}
+		if w.facts.calls[name] == nil {
+			w.facts.calls[name] = &calls{key: item.Key}
+		}
+		if !told {
+			w.facts.calls[name].failed++
+		}
+	}
 }
 
 // before is what goes wrong before an effect. The caller holds the lock.

@@ -183,3 +183,30 @@ func TestRawEntriesAreSentAsTheyAre(t *testing.T) {
 		t.Errorf("got %s", got.Body)
 	}
 }
+
+// TestAListRemembersItsHistory moves, copies and deletes, and looks at both the list
+// and what it says was done.
+func TestAListRemembersItsHistory(t *testing.T) {
+	list := simapi.NewList(simapi.NumberedTickets(time.Time{}, 3)...)
+	list.Move("1", 2)
+	list.Duplicate("2", 0)
+	list.Delete("3")
+	list.Insert(1, simapi.Item{ID: "4"})
+	list.Replace(simapi.Item{ID: "4", Subject: "new"})
+	if list.Move("9", 0) {
+		t.Error("an item that is not there was moved")
+	}
+	var ids, history []string
+	for _, item := range list.Items() {
+		ids = append(ids, item.ID)
+	}
+	for _, change := range list.Changes(0) {
+		history = append(history, string(change.Kind)+" "+change.Item.ID)
+	}
+	if got := strings.Join(ids, " "); got != "2 4 2 1" {
+		t.Errorf("the list is %s", got)
+	}
+	if got := strings.Join(history, ", "); got != "moved 1, duplicated 2, deleted 3, inserted 4, replaced 4" || list.Age() != 5 {
+		t.Errorf("its history is %s", got)
+	}
+}
