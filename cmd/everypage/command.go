@@ -69,10 +69,15 @@ item once, comes back safely after any stop, and leaves a receipt.
 
 Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 70 internal failure, 75 paused or in use: run the same command again.`,
+		Example: `  everypage demo
+  everypage run 'https://api.example.com/v1/tickets?status=overdue' --contract keyset-catalogue \
+    --job overdue --ledger ./ledger --out overdue.jsonl
+  everypage show overdue --ledger ./ledger
+  everypage assert overdue --max-age 24h --ledger ./ledger`,
 		Version:           thisBuild().Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              noCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -88,8 +93,9 @@ Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 		newVerify(std), newExplain(std), newAssert(std),
 		newBackup(std), newPrune(std), newServe(std),
 		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std), newDrill(std), newDrillRun(std),
-		newVersion(std),
+		newCompletion(std), newVersion(std),
 	)
+	completeAll(root)
 	return root
 }
 

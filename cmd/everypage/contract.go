@@ -43,6 +43,8 @@ are paginated, and what the one thing is that counts as the end.
 
 "everypage contracts show NAME" prints one as YAML: the start of a contract of
 your own, for --contract FILE.yaml.`,
+		Example: `  everypage contracts
+  everypage contracts --json`,
 		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			list := newRows(std, asJSON, column{head: "CONTRACT"}, column{head: "API", least: 20})
@@ -55,10 +57,19 @@ your own, for --contract FILE.yaml.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON lines, each a contract in whole, with the names of its file")
-	cmd.AddCommand(newSchema(std), &cobra.Command{
+	cmd.AddCommand(newSchema(std), newContractShow(std))
+	return cmd
+}
+
+func newContractShow(std streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a contract as YAML",
-		Args:  exactly("a contract's name"),
+		Long:  `Print a contract as YAML, or with --json as JSON; --contract reads both.`,
+		Example: `  everypage contracts show github-rest
+  everypage contracts show stripe-v1 --json`,
+		Args: exactly("a contract's name"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			contract, err := adapters.Named(args[0])
 			if _, unknown := errors.AsType[*adapters.UnknownContractError](err); unknown {
@@ -67,6 +78,9 @@ your own, for --contract FILE.yaml.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(std, contract)
+			}
 			document, err := contract.Document()
 			if err != nil {
 				return err
@@ -74,6 +88,7 @@ your own, for --contract FILE.yaml.`,
 			_, err = std.out.Write(document)
 			return err
 		},
-	})
+	}
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }

@@ -25,6 +25,8 @@ bytes, with their old key and fresh attempts: those that are named, or else all
 except those in doubt and those whose key the other side knows with another body;
 they must be named. An item without stored bytes cannot be tried again: accept it,
 or supersede the run. Then run the job again.`,
+		Example: `  everypage retry march --ledger ./ledger --by Ann
+  everypage retry march --ledger ./ledger --by Ann --item 5 --json`,
 	}
 	return newDecision(std, cmd, everypage.Retry, func(r *state.Receipt, _ string) string {
 		return fmt.Sprintf("run %s is open again: %s. Now run the job again, with the same command as before", r.RunID, counts(r))
@@ -38,6 +40,7 @@ func newAccept(std streams) *cobra.Command {
 		Long: `Take a run's open conflicts as they are; with --item those of the named items, and
 held items among them are written off. Name and note stay in the ledger, and the
 number in the receipt.`,
+		Example: `  everypage accept march --ledger ./ledger --by Ann --note 'the customer left' --item 5`,
 	}
 	return newDecision(std, cmd, everypage.Accept, func(r *state.Receipt, dir string) string {
 		return fmt.Sprintf("run %s %s: %s. %s", r.RunID, stands(r.Status), counts(r), nextStep(r, dir))
@@ -51,6 +54,7 @@ func newSupersede(std streams) *cobra.Command {
 		Long: `Begin a new run of the same lineage, which lists from the start. What is done stays
 done, what is in doubt keeps its key, and what is owed stays owed. Then run the job
 again; another filter, page size or contract may be given to it.`,
+		Example: `  everypage supersede march --ledger ./ledger --by Ann --note 'the filter was wrong'`,
 	}
 	return newDecision(std, cmd, everypage.Supersede, func(r *state.Receipt, _ string) string {
 		return fmt.Sprintf("run %s takes the place of %s. Now run the job again", r.RunID, r.Supersedes)
@@ -58,7 +62,11 @@ again; another filter, page size or contract may be given to it.`,
 }
 
 func newDecision(std streams, cmd *cobra.Command, decide decision, done func(r *state.Receipt, dir string) string) *cobra.Command {
-	var d everypage.Decision
+	var (
+		d      everypage.Decision
+		asJSON bool
+	)
+	cmd.Long += "\n\nWith --json: the receipt of the run that goes on, with the receipt's own names."
 	cmd.Args = exactly("a run's ID")
 	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
@@ -67,6 +75,7 @@ func newDecision(std streams, cmd *cobra.Command, decide decision, done func(r *
 	if cmd.Name() != "supersede" {
 		flags.StringArrayVar(&d.Items, "item", nil, "`ID` of an item that it is about; may be repeated")
 	}
+	jsonFlag(cmd, &asJSON)
 	ledger := ledgerFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		dir, err := ledger()
@@ -83,6 +92,9 @@ func newDecision(std streams, cmd *cobra.Command, decide decision, done func(r *
 			receipt, err := decide(cmd.Context(), ledger, args[0], d)
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				return printReceiptJSON(std, receipt)
 			}
 			_, err = fmt.Fprintln(std.out, visible.Line("everypage: "+done(receipt, dir)))
 			return err

@@ -27,27 +27,37 @@ APIs are simulated on this machine's loopback, and nothing else is contacted.
 A process of its own runs the job. It is killed without warning after the CRM made
 the note for E, on page 2, and before anybody could record that. A second process
 goes on. Then the claims of this library are checked against what the two APIs saw,
-and a claim that does not hold makes the exit code 1.`
+and a claim that does not hold makes the exit code 1.
+
+With --json: passed, claims (each with claim, holds and seen), killed and receipt, the
+two receipts with their own names.`
 
 func newDemo(std streams) *cobra.Command {
-	var forgetful, keep bool
+	var forgetful, keep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Be killed in the middle of a list, come back, and prove that nothing was lost or done twice",
 		Long:  demoHelp,
-		Args:  exactly(),
+		Example: `  everypage demo
+  everypage demo --json`,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return demo(cmd.Context(), std, forgetful, keep)
+			return demo(cmd.Context(), std, forgetful, keep, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&forgetful, "forgetful-crm", false, "use a CRM that honours no keys, to see a claim fail")
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the ledger's folder and say where it is")
+	jsonFlag(cmd, &asJSON)
 	_ = cmd.Flags().MarkHidden("forgetful-crm") // the flag is there
 	return cmd
 }
 
 // demo tells the story and checks it.
-func demo(ctx context.Context, std streams, forgetful, keep bool) (err error) {
+func demo(ctx context.Context, std streams, forgetful, keep, asJSON bool) (err error) {
+	answers := std
+	if asJSON {
+		std.out = io.Discard // the story
+	}
 	folder, err := os.MkdirTemp("", "everypage-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
@@ -98,8 +108,9 @@ func demo(ctx context.Context, std streams, forgetful, keep bool) (err error) {
 		tell(std.out, "\n   everypage events %s --ledger %s\n", demoRunID, word(world.ledger))
 	}
 	tell(std.out, "\n5. What is claimed, and what the two APIs saw\n\n")
-	failed := 0
+	failed, answer := 0, demoAnswer{Killed: killed.receipt.Redacted(), Receipt: final.receipt.Redacted()}
 	for _, claim := range world.claims(killed, final) {
+		answer.Claims = append(answer.Claims, demoClaim{claim.text, claim.holds, claim.seen})
 		mark := "ok  "
 		if !claim.holds {
 			mark = "FAIL"
@@ -107,11 +118,30 @@ func demo(ctx context.Context, std streams, forgetful, keep bool) (err error) {
 		}
 		tell(std.out, "   %s  %s: %s\n", mark, claim.text, claim.seen)
 	}
+	if answer.Passed = failed == 0; asJSON {
+		if err := printJSON(answers, answer); err != nil {
+			return err
+		}
+	}
 	if failed > 0 {
 		return &exitError{exitClaim, fmt.Errorf("%s", number(int64(failed), "claim does not hold", "claims do not hold"))}
 	}
 	tell(std.out, "\nEvery page, every item, once.\n")
 	return nil
+}
+
+// demoAnswer is the answer of demo as JSON shows it. Its names are kept.
+type demoAnswer struct {
+	Passed  bool          `json:"passed"`
+	Claims  []demoClaim   `json:"claims"`
+	Killed  state.Receipt `json:"killed"`
+	Receipt state.Receipt `json:"receipt"`
+}
+
+type demoClaim struct {
+	Claim string `json:"claim"`
+	Holds bool   `json:"holds"`
+	Seen  string `json:"seen"`
 }
 
 // tell prints a part of the story. Who cannot read it learns from the exit code.

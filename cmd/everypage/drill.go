@@ -124,7 +124,7 @@ func newDrill(std streams) *cobra.Command {
 	set.StringArrayVar(&flags.headers.headers, "header", nil, "header `field` for --url, as 'Name: value'; may be repeated")
 	set.StringArrayVar(&flags.headers.headersByEnv, "header-env", nil, "header for --url whose whole value is in a variable, as `NAME=VARIABLE`; may be repeated")
 	jsonFlag(cmd, &flags.json)
-	completeFlag(cmd, "contract", drillContracts()...)
+	_ = cmd.RegisterFlagCompletionFunc("contract", cobra.FixedCompletions(drillContracts(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		options, err := flags.options(std, args, cmd.ArgsLenAtDash())
 		if err != nil {

@@ -53,7 +53,14 @@ func oneOf[S ~string](flag string, given S, known []S) error {
 
 func newRuns(std streams) *cobra.Command {
 	var job, status string
-	cmd := &cobra.Command{Use: "runs --ledger DIR", Short: "List runs, the newest first", Args: exactly()}
+	cmd := &cobra.Command{
+		Use: "runs --ledger DIR", Short: "List runs, the newest first",
+		Long: `List runs, the newest first. With --json, one line for each run: its receipt, with the
+receipt's own names.`,
+		Example: `  everypage runs --ledger ./ledger
+  everypage runs --ledger ./ledger --status needs_review --json`,
+		Args: exactly(),
+	}
 	cmd.Flags().StringVar(&job, "job", "", "only runs of the job with this `name`")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `status`: running, paused, complete or needs_review")
 	cmd.PreRunE = func(*cobra.Command, []string) error { return oneOf("status", state.Status(status), state.Statuses()) }
@@ -110,15 +117,17 @@ func newItems(std streams) *cobra.Command {
 	var only string
 	cmd := &cobra.Command{
 		Use: "items RUN|JOB --ledger DIR", Short: "List a run's items, in the order in which they were met",
+		Long: `List a run's items, in the order in which they were met.
+
+With --json, one line for each item: id, key, state (pending, done, held, deferred,
+dropped), page_index (from 0), attempts, settled_by, code, detail, updated_at, payload.`,
+		Example: `  everypage items tickets --ledger ./ledger
+  everypage items reminders --ledger ./ledger --state held --json`,
 		Args: exactly("a run's ID or a job's name"),
 	}
 	cmd.Flags().StringVar(&only, "state", "", "only items in this `state`: pending, done, held, deferred or dropped")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		var states []string
-		for s := store.StatePending; s <= store.StateDropped; s++ {
-			states = append(states, s.String())
-		}
-		return oneOf("state", only, states)
+		return oneOf("state", only, itemStates())
 	}
 	head := []column{
 		{head: "ITEM", least: 12},
@@ -173,6 +182,11 @@ type eventLine struct {
 func newEvents(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "events RUN|JOB --ledger DIR", Short: "List what happened to a run, in order",
+		Long: `List what happened to a run, in order.
+
+With --json, one line for each transition: at, event, from, to, who, reason.`,
+		Example: `  everypage events tickets --ledger ./ledger
+  everypage events tickets --ledger ./ledger --json`,
 		Args: exactly("a run's ID or a job's name"),
 	}
 	head := []column{

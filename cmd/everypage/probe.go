@@ -28,17 +28,22 @@ is none of those that come with everypage. So it may go to a file as it is:
 
 Read the comment and the API's documentation in between.
 
+With --json: address, requests, seen, suggestion (null, or contract, builtin, items_at
+and document, the contract in whole), doubts and check.
+
 Exit codes: 0 a suggestion, 65 none fits or the API refuses, 75 the API is limiting
 or out of reach, 64 wrong call.`
 
 func newProbe(std streams) *cobra.Command {
 	var flags runFlags // for its headers
-	pages := probe.DefaultPages
+	pages, asJSON := probe.DefaultPages, false
 	cmd := &cobra.Command{
 		Use:   "probe URL",
 		Short: "Look at a list and suggest a contract for it",
 		Long:  probeHelp,
-		Args:  exactly("the URL of a list"),
+		Example: `  everypage probe https://api.example.com/v1/tickets
+  everypage probe https://api.example.com/v1/tickets --header-env Authorization=API_AUTH --json`,
+		Args: exactly("the URL of a list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if pages < probe.MinPages || pages > probe.MaxPages {
 				return usagef("--pages is %d; it must be between %d and %d", pages, probe.MinPages, probe.MaxPages)
@@ -62,7 +67,11 @@ func newProbe(std streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := printProbe(std.answers(), report); err != nil {
+			printed := printProbe
+			if asJSON {
+				printed = func(_ io.Writer, report *probe.Report) error { return printJSON(std, probedOf(report)) }
+			}
+			if err := printed(std.answers(), report); err != nil {
 				return err
 			}
 			if report.Suggestion == nil {
@@ -71,6 +80,7 @@ func newProbe(std streams) *cobra.Command {
 			return nil
 		},
 	}
+	jsonFlag(cmd, &asJSON)
 	set := cmd.Flags()
 	set.IntVar(&pages, "pages", pages, "pages to read of the list with the contract that is suggested, 2 to 10")
 	set.StringArrayVar(&flags.headers, "header", nil, "header `field` for the list's own origin, as 'Name: value'; may be repeated")
@@ -129,6 +139,41 @@ func printProbe(out io.Writer, report *probe.Report) error {
 	return err
 }
 
+// probed is a report as JSON shows it. Its names are kept.
+type probed struct {
+	Address    string     `json:"address"`
+	Requests   int        `json:"requests"`
+	Seen       []string   `json:"seen"`
+	Suggestion *suggested `json:"suggestion"`
+	Doubts     []string   `json:"doubts"`
+	Check      []string   `json:"check"`
+}
+
+type suggested struct {
+	Contract string            `json:"contract"`
+	Builtin  bool              `json:"builtin"`
+	ItemsAt  string            `json:"items_at,omitempty"`
+	Document adapters.Contract `json:"document"`
+}
+
+func probedOf(report *probe.Report) probed {
+	redacted := func(texts []string) []string {
+		all := make([]string, len(texts))
+		for i, text := range texts {
+			all[i] = pager.RedactText(text)
+		}
+		return all
+	}
+	p := probed{
+		Address: report.Address, Requests: report.Requests,
+		Seen: redacted(report.Seen), Doubts: redacted(report.Doubts), Check: redacted(report.Check),
+	}
+	if s := report.Suggestion; s != nil {
+		p.Suggestion = &suggested{s.Contract.Name, s.Builtin, string(s.ItemsAt), s.Contract}
+	}
+	return p
+}
+
 // newSchema prints the JSON Schema of a contract's file.
 func newSchema(std streams) *cobra.Command {
 	return &cobra.Command{
@@ -136,7 +181,8 @@ func newSchema(std streams) *cobra.Command {
 		Short: "Print the JSON Schema of a contract's file",
 		Long: `Print the JSON Schema (draft 2020-12) of a contract's file, for an editor that checks
 and completes YAML. What hangs together across fields only a run checks.`,
-		Args: exactly(),
+		Example: `  everypage contracts schema`,
+		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := std.out.Write(adapters.Schema())
 			return err

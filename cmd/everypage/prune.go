@@ -27,6 +27,8 @@ on, and the items of a once-a-job job.
 
 --dry-run tells what would be removed. Without it --by is needed: the name stays in the
 ledger. Nothing brings a removed run back; see "everypage backup".`,
+		Example: `  everypage prune --ledger ./ledger --keep 3 --older-than 720h --dry-run
+  everypage prune --ledger ./ledger --keep 3 --older-than 720h --by Ann --json`,
 		DisableFlagsInUseLine: true,
 		Args:                  exactly(),
 	}

@@ -67,8 +67,8 @@ func newRun(std streams) *cobra.Command {
 		Example: `  everypage run 'https://api.example.com/v1/tickets?status=overdue' --contract keyset-catalogue \
     --job overdue --ledger ./ledger --out overdue.jsonl
 
-  everypage run https://api.example.com/v1/customers --contract stripe-v1 --header-env Authorization=API_AUTH \
-    --job greet --action send-greeting --ledger ./ledger -- ./greet.sh`,
+  everypage run https://api.example.com/v1/tickets --contract keyset-catalogue --header-env Authorization=API_AUTH \
+    --job remind --action send-reminder --ledger ./ledger -- ./remind.sh`,
 		DisableFlagsInUseLine: true,
 		Args:                  cobra.ArbitraryArgs, // they are taken apart below
 	}
@@ -128,7 +128,10 @@ func runJob(ctx context.Context, std streams, flags *runFlags, dir, address stri
 	receipt, err := runOnLedger(stopped, show, flags, dir, job)
 	show.close()
 	concluded := conclude(std, receipt, err, dir)
-	if receipt != nil && flags.receipt {
+	switch {
+	case receipt != nil && flags.json:
+		return errors.Join(concluded, printReceiptJSON(std, receipt))
+	case receipt != nil && flags.receipt:
 		return errors.Join(concluded, printReceipt(std.answers(), receipt))
 	}
 	return concluded

@@ -54,6 +54,7 @@ type runFlags struct {
 	supersedeLost int
 
 	receipt bool
+	json    bool
 	verbose bool
 }
 
@@ -90,6 +91,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.supersedeLost, "supersede-lost", 0, "new listings to begin without asking where a cursor was lost")
 
 	flags.BoolVar(&f.receipt, "receipt", false, "print the receipt to standard output at the end")
+	flags.BoolVar(&f.json, "json", false, "print the receipt as JSON to standard output at the end, however the run ends")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request and page")
 }
 

@@ -23,7 +23,10 @@ func newShow(std streams) *cobra.Command {
 		Long: `Print the receipt of a run, or of a job's newest run, as YAML. While a live run has
 the ledger open, or where this user may not write in the ledger's folder, the receipt
 comes from the mirror beside it, which has each job's newest run and may be a second
-behind; a note on standard error says so. Credentials are left out.`,
+behind; a note on standard error says so. Credentials are left out.
+With --json it is JSON, with the same names.`,
+		Example: `  everypage show tickets --ledger ./ledger
+  everypage show march --ledger ./ledger --json`,
 		DisableFlagsInUseLine: true,
 		Args:                  exactly("a run's ID or a job's name"),
 	}
@@ -41,15 +44,22 @@ behind; a note on standard error says so. Credentials are left out.`,
 		if !asJSON {
 			return printReceipt(std.answers(), receipt)
 		}
-		redacted := receipt.Redacted()
-		data, err := redacted.JSON()
-		if err != nil {
-			return err
-		}
-		_, err = std.answers().Write(data)
-		return err
+		return printReceiptJSON(std, receipt)
 	}
 	return cmd
+}
+
+// printReceiptJSON writes a receipt as JSON, with credentials left out.
+func printReceiptJSON(std streams, receipt *state.Receipt) error {
+	redacted := receipt.Redacted()
+	data, err := redacted.JSON()
+	if err != nil {
+		return err
+	}
+	if _, err = std.answers().Write(data); err != nil {
+		return fmt.Errorf("print the receipt: %w", err)
+	}
+	return nil
 }
 
 // findReceipt returns a receipt from the ledger, or from its mirror where the

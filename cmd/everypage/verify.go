@@ -26,6 +26,8 @@ With --json, one line for each run.
 
 It finds damage and mistakes. It is no proof against somebody who can write the ledger:
 the chain has no key.`,
+		Example: `  everypage verify tickets --ledger ./ledger
+  everypage verify --ledger ./ledger --json`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
