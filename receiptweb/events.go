@@ -75,7 +75,7 @@ func wordOf(t state.Transition) string {
 		return "Paused"
 	case state.EventResume:
 		if t.From == state.Running {
-			return "Went on after its runner was gone"
+			return "Taken up by another runner"
 		}
 		return "Went on"
 	case state.EventFinish:

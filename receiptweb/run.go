@@ -170,7 +170,9 @@ func (v *runView) tell(run *store.Run, r *state.Receipt, now time.Time) {
 	case state.NeedsReview:
 		v.reason(run.Receipt.Reason)
 		for _, code := range run.Receipt.BlockedBy {
-			v.Blocks = append(v.Blocks, explain(state.Explain(code)))
+			if string(code) != v.Code { // what stopped it is told already
+				v.Blocks = append(v.Blocks, explain(state.Explain(code)))
+			}
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (s *site) strip(ctx context.Context, run store.Run, from, most int) (stripV
 			break
 		}
 		is := tile{
-			Index: page.Index, Size: len(page.IDs), Hash: page.Hash, Current: page.Index == run.Receipt.PageIndex,
+			Index: page.Index, Size: len(page.IDs), Hash: page.Hash, Current: page.Index == run.Receipt.PageIndex && !isOver(&run.Receipt),
 			End: page.End == pager.EndLast, Revisions: page.Revision + 1, Nameless: len(page.Unidentified), Vetoed: len(page.Vetoes) > 0, At: page.At,
 		}
 		if n := len(view.Tiles); n > 0 && view.Tiles[n-1].Index == page.Index {

@@ -13,10 +13,14 @@
   let again = false;
   let over = false;
 
+  let news = ""; // the newest status, for who listens to the page
+  let last = "";
+
   function say(state, text) {
-    if (note.dataset.liveState !== state || note.textContent !== text) {
+    last = text;
+    if (note.dataset.liveState !== state || note.textContent !== news + text) {
       note.dataset.liveState = state;
-      note.textContent = text;
+      note.textContent = news + text;
     }
   }
 
@@ -59,7 +63,8 @@
       }
     }
     if (told && fresh.dataset.status) {
-      say("on", "Now " + fresh.dataset.status + ".");
+      news = "Now " + fresh.dataset.status + ". ";
+      say(note.dataset.liveState, last);
     }
   }
 
