@@ -103,6 +103,9 @@ bench: ## measure against the bars, on a machine that does nothing else; flags i
 bench-quick: ## a short measurement, which fails only where a promise is broken
 	@$(BENCH_RUN) -quick $(BENCH)
 
+browser-test: ## test the receipts page in a real Chromium, and tidy that module
+	cd internal/browsertest && go vet ./... && go test -count=1 -timeout 15m ./... && go mod tidy -diff
+
 bench-check: ## vet, test and tidy the benchmarks' module
 	cd bench && go vet ./... && go build -o /dev/null ./... && go test ./... && go mod tidy -diff
 
