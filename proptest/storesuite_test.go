@@ -23,14 +23,19 @@ func (onDisk) Durable() {}
 
 // inMemory is a ledger on a file system that loses at a crash what was not synced.
 type inMemory struct {
-	mu sync.Mutex
-	fs *vfs.MemFS
+	mu   sync.Mutex
+	fs   *vfs.MemFS
+	lazy bool // its logs are never synced
 }
 
 func (p *inMemory) Open() (store.Store, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return pebblestore.Open("ledger", &pebblestore.Options{FS: p.fs})
+	var fs vfs.FS = p.fs
+	if p.lazy {
+		fs = unsynced{fs}
+	}
+	return pebblestore.Open("ledger", &pebblestore.Options{FS: fs})
 }
 
 func (*inMemory) Durable() {}
@@ -38,7 +43,11 @@ func (*inMemory) Durable() {}
 func (p *inMemory) Crash() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.fs = p.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(1, 2))}) //nolint:gosec // it has to repeat
+	kept := 50
+	if p.lazy {
+		kept = 0
+	}
+	p.fs = p.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rand.New(rand.NewPCG(1, 2))}) //nolint:gosec // it has to repeat
 }
 
 // plain is a ledger of plain values.
