@@ -188,10 +188,15 @@ func (s *Store) freshSheet(p *prepared, entry *runEntry) *openSheet {
 	if p.page.runID == "" || !p.page.first || p.page.runID != run.Receipt.RunID || run.Scope != entry.scope || p.page.index < entry.nextSheet {
 		return nil
 	}
-	return &openSheet{
-		sheet: sheet{runID: p.page.runID, page: p.page.index, at: p.page.at},
-		run:   entry.header.seq, scope: run.Scope,
+	o := s.writer.spare
+	if s.writer.spare = nil; o == nil {
+		o = new(openSheet)
 	}
+	*o = openSheet{
+		sheet: sheet{runID: p.page.runID, page: p.page.index, at: p.page.at, done: o.done[:0]},
+		run:   entry.header.seq, scope: run.Scope, ids: o.ids[:0], waits: o.waits[:0],
+	}
+	return o
 }
 
 // sheetOf returns the open sheet of an item's page, if there is one.
@@ -222,9 +227,13 @@ func (w *writer) leaves(item *store.Item, hash uint64, fresh *openSheet) {
 // on.
 func (s *Store) writeSheets(batch *pebble.Batch, fresh *openSheet, entry *runEntry) error {
 	w := &s.writer
-	if fresh != nil && fresh.changed {
+	switch {
+	case fresh == nil:
+	case fresh.changed:
 		w.sheets = append(w.sheets, fresh)
 		entry.nextSheet = fresh.page + 1
+	default:
+		w.spare = fresh
 	}
 	for _, o := range w.sheets {
 		if !o.changed {
@@ -236,7 +245,12 @@ func (s *Store) writeSheets(batch *pebble.Batch, fresh *openSheet, entry *runEnt
 			return err
 		}
 	}
-	w.sheets = slices.DeleteFunc(w.sheets, func(o *openSheet) bool { return o.left == 0 })
+	w.sheets = slices.DeleteFunc(w.sheets, func(o *openSheet) bool {
+		if o.left == 0 {
+			w.spare = o
+		}
+		return o.left == 0
+	})
 	if more := len(w.sheets) - mostSheets; more > 0 {
 		w.sheets = slices.Delete(w.sheets, 0, more)
 	}

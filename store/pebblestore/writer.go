@@ -34,6 +34,7 @@ type writer struct {
 	held map[string]heldScope // which scopes have held items
 	// sheets have items that are placed and pending.
 	sheets    []*openSheet
+	spare     *openSheet   // room for the next one
 	seed      maphash.Seed // of hashes that are never written
 	nextScope uint64
 	// wrote says that something was committed. Close reads it after the end of
