@@ -49,10 +49,14 @@ func (w *worker[T]) judge(ctx context.Context, t *task[T], err error) {
 	}
 }
 
+// settledUnit is how exactly it is known when an item was done. Nothing is decided
+// by it, and a nanosecond would be most of what a ledger keeps of a plain success.
+const settledUnit = time.Millisecond
+
 // done settles a task as done.
 func (r *runner[T]) done(t *task[T], now time.Time, calls int64) {
 	is := t.record
-	is.State, is.SettledBy, is.UpdatedAt = store.StateDone, r.book.current().Receipt.RunID, now
+	is.State, is.SettledBy, is.UpdatedAt = store.StateDone, r.book.current().Receipt.RunID, now.Truncate(settledUnit)
 	is.Attempts += int(calls)
 	is.Intent, is.Released, is.DoubtSince, is.Payload, is.Code, is.Detail = false, false, time.Time{}, nil, "", ""
 	r.put(t, is, calls)

@@ -26,6 +26,16 @@
 // A commit that returned nil survives a crash of the machine, and a crash leaves
 // a prefix of what was committed. Commits of several goroutines share one sync.
 //
+// # What an item costs
+//
+// An item that is recorded and done, with nothing unusual about it, is written once:
+// its key, with the place of its page's sheet. The sheet is one small record, which
+// is written again as items of the page are done. The IDs stand in the page's record,
+// packed; a key holds an ID of up to 16 bytes, or a salted hash of a longer one. An
+// item that was held, tried again, in doubt or stored with its bytes has a record of
+// its own. Looking an absent ID up takes the tables' filters, which the cache holds:
+// see Options.CacheSize.
+//
 // # When the disk fails
 //
 // After a write or a sync that failed nobody knows what is on the disk. The
@@ -53,5 +63,7 @@
 // # Compatibility
 //
 // The layout of the records is persisted; the marker's version counts its
-// changes. A build reads every version up to its own.
+// changes. A build reads every version up to its own. Each kind of record has a
+// version of its own, too: a build that does not know one says so, and changes
+// nothing.
 package pebblestore

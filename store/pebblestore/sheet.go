@@ -38,8 +38,9 @@ func (c *scope) sheetKey(run uint64, page int) []byte {
 }
 
 // append appends the sheet's record: the version, the run, the page, at, the number
-// of places, a bit for each that is done, and for each of those how much later it
-// was than the one before, in nanoseconds; the first after at.
+// of places, the unit of what follows (0: nanoseconds, 1: milliseconds, where those
+// tell every instant), a bit for each place that is done, and for each of those how
+// much later it was than the one before; the first after at, in whole units.
 func (c *sheet) append(dst []byte) []byte {
 	dst = append(dst, sheetVersion)
 	dst = binary.AppendUvarint(dst, uint64(len(c.runID)))
@@ -48,19 +49,38 @@ func (c *sheet) append(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, c.at.Unix())
 	dst = binary.AppendUvarint(dst, uint64(c.at.Nanosecond())) //nolint:gosec // 0 to 999999999
 	dst = binary.AppendUvarint(dst, uint64(len(c.done)))
+	unit := c.unit()
+	dst = append(dst, unitCode(unit))
 	bits := len(dst)
 	for range (len(c.done) + 7) / 8 {
 		dst = append(dst, 0)
 	}
-	before := c.at
+	before := c.at.Truncate(unit)
 	for i, at := range c.done {
 		if !at.IsZero() {
 			dst[bits+i/8] |= 1 << (i % 8)
-			dst = binary.AppendVarint(dst, int64(at.Sub(before)))
+			dst = binary.AppendVarint(dst, int64(at.Sub(before)/unit))
 			before = at
 		}
 	}
 	return dst
+}
+
+// unit is the largest unit that tells every instant.
+func (c *sheet) unit() time.Duration {
+	for _, at := range c.done {
+		if !at.IsZero() && at.Nanosecond()%int(time.Millisecond) != 0 {
+			return time.Nanosecond
+		}
+	}
+	return time.Millisecond
+}
+
+func unitCode(unit time.Duration) byte {
+	if unit == time.Nanosecond {
+		return 0
+	}
+	return 1
 }
 
 // holds reports whether a sheet can say exactly when an item was settled.
@@ -116,12 +136,19 @@ func decodeSheet(record []byte) (*sheet, error) {
 	if places > 8*uint64(len(rest)) {
 		return nil, damaged
 	}
+	unit := time.Nanosecond
+	switch code := take(1); {
+	case len(code) == 0 || code[0] > 1:
+		return nil, damaged
+	case code[0] == 1:
+		unit = time.Millisecond
+	}
 	bits := take((places + 7) / 8)
 	c.done = make([]time.Time, places)
-	before := c.at
+	before := c.at.Truncate(unit)
 	for i := range c.done {
 		if ok && bits[i/8]&(1<<(i%8)) != 0 {
-			before = before.Add(time.Duration(signed()))
+			before = before.Add(time.Duration(signed()) * unit)
 			c.done[i] = before
 		}
 	}

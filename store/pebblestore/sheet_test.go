@@ -48,6 +48,9 @@ func anyItemOfPage(rt *rapid.T, m *itemsModel, page int) store.Item {
 			item = known
 			item.State, item.SettledBy, item.Attempts = store.StateDone, item.RunID, 1
 			item.UpdatedAt = instant(rapid.Int64Range(-5, 5).Draw(rt, "later"))
+			if rapid.IntRange(0, 3).Draw(rt, "exactly") > 0 {
+				item.UpdatedAt = item.UpdatedAt.Truncate(time.Millisecond)
+			}
 		}
 	case 7: // settles a place that may be another's
 		item.State, item.SettledBy, item.Attempts = store.StateDone, item.RunID, 1
@@ -144,7 +147,7 @@ func TestItemsAgainstModel(t *testing.T) {
 
 // A page that is settled costs a small record, and no item is written twice.
 func TestASettledPageIsSmall(t *testing.T) {
-	for name, most := range map[string]float64{"random": 50, "sequential": 18} {
+	for name, most := range map[string]float64{"random": 48, "sequential": 17} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			s, err := pebblestore.Open(dir, nil)
@@ -185,7 +188,7 @@ func walkPages(tb testing.TB, s store.Store, pages, size int, sequential bool) {
 				item := store.Item{Scope: "r", ID: anyLongID(random, sequential, n*size+i), State: store.StatePending, RunID: "r", Page: n, Ordinal: i, UpdatedAt: instant(int64(n))}
 				change.Page.IDs, change.Items = append(change.Page.IDs, item.ID), append(change.Items, item)
 				item.State, item.SettledBy, item.Attempts = store.StateDone, "r", 1
-				item.UpdatedAt = item.UpdatedAt.Add(time.Duration(i) * 731)
+				item.UpdatedAt = item.UpdatedAt.Add(time.Duration(i) * 7310).Truncate(time.Millisecond)
 				settled = append(settled, item)
 			}
 			if _, err := s.Items(context.Background(), "r", change.Page.IDs); err != nil {
