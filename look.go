@@ -130,7 +130,8 @@ func (r *runner[T]) lookAhead(ctx context.Context, at pager.Cursor, items []page
 // lookedUp returns what was known of the items of a page when it was read ahead;
 // nil where that may have changed since. Between the look and now, this run alone
 // wrote of its scope: the record of the page before, whose IDs the sheet still has,
-// and outcomes of items that were its own by then.
+// and outcomes of items that were its own by then. A page that was read again is left
+// out: its record also writes of items that it no longer has.
 func (r *runner[T]) lookedUp(at position, page pager.Page[T]) []store.Item {
 	r.looking.Lock()
 	known := r.ahead[at.cursor]
@@ -139,7 +140,7 @@ func (r *runner[T]) lookedUp(at position, page pager.Page[T]) []store.Item {
 		r.unseen = pager.Cursor{} // it is read now
 	}
 	r.looking.Unlock()
-	if len(known) != len(page.Items) || at.again {
+	if len(known) != len(page.Items) || at.again || r.sheet.at.again {
 		return nil
 	}
 	for i := range known {
