@@ -23,6 +23,8 @@ type streams struct {
 	// says that nothing has to fit.
 	outTerminal bool
 	width       int
+	// errWidth is the same of err.
+	errWidth int
 }
 
 func terminal() streams {
@@ -32,6 +34,9 @@ func terminal() streams {
 	}
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && std.outTerminal {
 		std.width = width
+	}
+	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && std.interactive {
+		std.errWidth = width
 	}
 	return std
 }
@@ -93,7 +98,7 @@ Exit codes: 0 complete, 64 wrong call, 65 needs review, 66 not found,
 		newVerify(std), newExplain(std), newAssert(std),
 		newBackup(std), newPrune(std), newServe(std),
 		newContracts(std), newProbe(std), newDemo(std), newDemoRun(std), newDrill(std), newDrillRun(std),
-		newCompletion(std), newVersion(std),
+		newCompletion(std), newMan(std), newVersion(std),
 	)
 	completeAll(root)
 	return root

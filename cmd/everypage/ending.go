@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/everypage-go/everypage"
@@ -21,10 +22,13 @@ func conclude(std streams, receipt *state.Receipt, err error, dir string) error 
 	}
 	_, printed := fmt.Fprintln(std.err, visible.Line(fmt.Sprintf("everypage: run %s %s%s: %s. %s",
 		receipt.RunID, stands(receipt.Status), because(receipt.Reason), counts(receipt), nextStep(receipt, dir))))
-	if err == nil {
-		return printed
+	switch {
+	case err != nil:
+		return said(err)
+	case errors.Is(printed, syscall.EPIPE):
+		return nil // nobody listens any more, and the receipt stands in the ledger
 	}
-	return said(err)
+	return printed
 }
 
 // stands says a status as the predicate of a sentence.

@@ -161,6 +161,42 @@ func TestInterruptStopsTheCommandAndPauses(t *testing.T) {
 	w.want(exitDone, w.handing("sleeper"), "7 items done")
 }
 
+// A terminal that is closed hangs up: the run pauses, as cleanly.
+func TestHangUpPauses(t *testing.T) {
+	w := newWorld(t, 7)
+	cmd, said := w.start(w.handing("sleeper"))
+	said.wait(t, "sleeper ")
+	w.signal(cmd, syscall.SIGHUP)
+	_ = cmd.Wait() // its exit code is looked at
+	if code := cmd.ProcessState.ExitCode(); code != exitPaused || !strings.Contains(said.String(), "is paused (cancelled: stopped by a signal)") {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
+	w.put("well", "")
+	w.want(exitDone, w.handing("sleeper"), "7 items done")
+}
+
+// Who reads the log goes away, and the run goes on to its end.
+func TestABrokenPipeDoesNotEndARun(t *testing.T) {
+	w := newWorld(t, 7)
+	cmd := w.command(w.toFile("--verbose")...)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr, cmd.Stdout = writer, writer
+	w.list.Script().At(1, simapi.Fault{Before: func() { _ = reader.Close() }})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = writer.Close()
+	_ = cmd.Wait() // its exit code is looked at
+	if code := cmd.ProcessState.ExitCode(); code != exitDone && code != exitInternal {
+		t.Errorf("it ended with %s", cmd.ProcessState)
+	}
+	w.wantOnce("out.jsonl", 7)
+	w.want(exitDone, []string{"assert", "tickets", "--newest", "--ledger", w.path("ledger")})
+}
+
 // gone reports whether a process ends within a moment, or has and nobody has read
 // its exit.
 func gone(pid int) bool {

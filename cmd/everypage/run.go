@@ -51,8 +51,9 @@ itself does not reach a command that is running.
 A FILTER is a part of the URL's query. Credentials belong in --header-env; those in
 a URL are kept out of every output.
 
-STOPPING: the first Ctrl-C or SIGTERM pauses the run cleanly, a second one ends the
-command at once. One within a second of the first belongs to it: "timeout" and some
+STOPPING: the first Ctrl-C, SIGTERM or SIGHUP pauses the run cleanly, a second one ends
+the command at once; under nohup, SIGHUP does nothing. Who reads the log may go away.
+One within a second of the first belongs to it: "timeout" and some
 supervisors send two. Neither loses anything.
 
 Exit codes: 0 complete, 75 paused or in use (run it again), 65 needs review (see

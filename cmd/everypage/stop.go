@@ -24,12 +24,19 @@ type stoppable struct {
 // errStopped is why a run that a person stopped is paused.
 var errStopped = errors.New("stopped by a signal")
 
-// stopOnSignal ends the context at the first interrupt, and the process at a second
+// stopOnSignal ends the context at the first interrupt, termination or hang-up, and the process at a second
 // one that comes signalGap later or after that. Commands that run then are killed.
 func stopOnSignal(ctx context.Context, std streams, show *progress, running *program) *stoppable {
 	ctx, stop := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	// What was read by a reader that went away must not end a run half-way: the ledger
+	// is what counts. Each write to it fails instead, to the last one of the process.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
 	ended := make(chan struct{})
 	go func() {
 		for first := (time.Time{}); ; {
