@@ -69,6 +69,7 @@ const (
 	FailLost         PagerFailure = "a lost connection"
 	FailCut          PagerFailure = "a body that is cut short"
 	FailNotAList     PagerFailure = "200 with a login page"
+	FailNoCursor     PagerFailure = "that more follows, and names no cursor"
 )
 
 // TestPager puts somebody's pager through what the engine relies on. open starts an
@@ -158,6 +159,7 @@ func pagerRules[T any]() []pagerRule[T] {
 		{"end-observed: an empty list has an end", ruleEmptyList[T]},
 		{"opaque-cursor: a walk goes on from every cursor", ruleGoesOn[T]},
 		{"opaque-cursor: a page says where it was read", ruleCursorIn[T]},
+		{"opaque-cursor: more without a cursor is an error", ruleNoCursor[T]},
 		{"pause-or-review: a limit pauses until the instant that it gives", ruleLimited[T]},
 		{"pause-or-review: what may pass pauses", rulePauses[T]},
 		{"pause-or-review: a refusal needs review", ruleRefused[T]},
@@ -167,6 +169,8 @@ func pagerRules[T any]() []pagerRule[T] {
 		{"page-settled-before-next: nothing is fetched before it is asked for", ruleLazy[T]},
 		{"page-settled-before-next: a walk that is left fetches nothing more", ruleLeft[T]},
 		{"nothing-lost: each range walks afresh", ruleAfresh[T]},
+		{"nothing-lost: a list of a stable order that changes is met whole", ruleChanging[T]},
+		{"nothing-lost: random lists come whole, left and failing at random", ruleRandom[T]},
 		{"duplicate-once: an ID that comes twice is handed on twice", ruleDuplicates[T]},
 		{"cutoff-closed: a window has both of its bounds", ruleWindow[T]},
 		{"cutoff-closed: items have the instant at which they were created", ruleCreated[T]},
@@ -233,6 +237,9 @@ func (a *simulatedAPI[T]) Fail(nth int, failure PagerFailure) bool {
 		FailNotAList:     answer(http.StatusOK, http.Header{"Content-Type": {"text/html"}}, "<html>sign in</html>"),
 	}
 	fault, ok := faults[failure]
+	if failure == FailNoCursor && a.contract == simapi.KeysetCatalogue { // elsewhere that is how a list ends
+		fault, ok = simapi.MoreWithoutCursor(), true
+	}
 	if ok {
 		a.server.Script().At(a.server.Log().Len()+nth, fault)
 	}

@@ -150,6 +150,8 @@ func storeRules() []storeRule {
 		{name: "a sequence shows one instant", check: ruleSequenceInstant},
 		{name: "a commit ignores the caller's cancellation, a read honours it", check: ruleContext},
 		{name: "one holder at a time works on a job", check: ruleHold},
+		{name: "of holds at the same time one wins", check: ruleHoldRace},
+		{name: "a sequence yields at most one error, and then stops", check: ruleSequenceError},
 		{name: "after close everything says so", check: ruleClosed},
 		{name: "commits of many goroutines all count", check: ruleConcurrent},
 		{name: "what was committed is there when it is opened again", place: ruleReopened, needs: "durable"},
