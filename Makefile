@@ -33,7 +33,7 @@ test: ## run the tests; the real ones skip where their input is absent
 	go test ./...
 
 test-middle: ## run the property tests and the crash tests as deep as CI does
-	EVERYPAGE_TIER=middle go test -count=1 -timeout 40m ./proptest/... ./store/... .
+	EVERYPAGE_TIER=middle go test -count=1 -timeout 40m ./proptest/... ./store/... ./internal/kill .
 
 test-long: ## run them as deep as they go, some 20 minutes
 	EVERYPAGE_TIER=long go test -count=1 -timeout 90m ./...
@@ -42,7 +42,7 @@ fuzz: ## run each fuzz target for FUZZTIME
 	@set -e; go list -f '{{.Dir}}' ./... | while read -r dir; do \
 		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go 2>/dev/null | cut -c6-); do \
 			echo "$$dir $$target"; \
-			(cd "$$dir" && go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .); \
+			(cd "$$dir" && go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .); \
 		done; \
 	done
 

@@ -116,8 +116,22 @@ var userInformation = regexp.MustCompile(`//[^/\s"'<>?#]*@`)
 var assignment = regexp.MustCompile(`([A-Za-z0-9_.$%\[\]-]+)=([^&\s"'` + "`" + `<>]+)`)
 
 // RedactText replaces the credentials in a text that may quote a URL or a part of
-// one, such as the error of a transport or the answer of an API.
+// one, such as the error of a transport or the answer of an API. What is redacted
+// stays as it is when it is redacted again.
 func RedactText(text string) string {
+	// A value that goes may take a character along that kept something before it
+	// from being read as user information. Each further round removes more, so that
+	// this ends.
+	for {
+		next := redactOnce(text)
+		if next == text {
+			return text
+		}
+		text = next
+	}
+}
+
+func redactOnce(text string) string {
 	text = userInformation.ReplaceAllString(text, "//"+redacted+"@")
 	return assignment.ReplaceAllStringFunc(text, func(pair string) string {
 		name, _, _ := strings.Cut(pair, "=")
