@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/adapters"
 	"github.com/everypage-go/everypage/pager"
 )
 
@@ -42,6 +43,29 @@ func drawList(t *rapid.T) listShape {
 	return l
 }
 
+// drawContract makes the list one over HTTP.
+func drawContract(t *rapid.T, s *shape, contracts []adapters.Contract) {
+	s.List = overHTTP(rapid.SampledFrom(contracts).Draw(t, "contract"), s.List.Size)
+	s.List.Skew = rapid.SampledFrom([]time.Duration{0, time.Hour, -time.Hour}).Draw(t, "the server's clock")
+	s.Cutoff, s.Incremental = everypage.NoCutoff, false
+}
+
+// answersOf returns what can be wrong with an answer of a list.
+func answersOf(l listShape) []fault {
+	all := faults()
+	if l.Contract == nil {
+		return all
+	}
+	var spoken []fault
+	for _, f := range all {
+		switch f.name {
+		case "429 with an instant", "429 without an instant", "500", "a cut body", "a hang", "401", "404", "a body that is no list page":
+			spoken = append(spoken, f)
+		}
+	}
+	return spoken
+}
+
 // sometimes is true one time in n.
 func sometimes(t *rapid.T, n int, label string) bool {
 	return rapid.IntRange(1, n).Draw(t, label) == n
@@ -67,7 +91,7 @@ func (m *machine) drawProcess(t *rapid.T) *process {
 		l.outcomes[rapid.IntRange(1, 5).Draw(t, "call")] = rapid.SampledFrom(fatesOf(w.shape.Form)).Draw(t, "outcome")
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1}).Draw(t, "odd answers") {
-		l.faults[rapid.IntRange(1, 4).Draw(t, "request")] = rapid.SampledFrom(faults()).Draw(t, "answer")
+		l.faults[rapid.IntRange(1, 4).Draw(t, "request")] = rapid.SampledFrom(answersOf(w.shape.List)).Draw(t, "answer")
 	}
 	return l
 }

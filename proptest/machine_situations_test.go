@@ -88,6 +88,9 @@ func wantAll(t *testing.T, counts map[string]int, wanted []string) {
 // countShape counts what kind of job and list a check is about.
 func (m *machine) countShape() {
 	s := m.w.shape
+	if c := s.List.Contract; c != nil {
+		m.w.count("contract: " + c.Name)
+	}
 	for what, is := range map[string]bool{
 		"at most once": s.AtMostOnce, "drop vanished": s.DropVanished, "confirm": s.Confirm, "keys forgotten": s.KeyRetention > 0,
 		"a deadline": s.Deadline > 0, "incremental": s.Incremental, "not replayable": s.List.NotReplayable,

@@ -36,15 +36,31 @@ func TestMachinePebble(t *testing.T) {
 		"at sync: it dies, unsynced data lost", "at sync: it dies, unsynced data kept", "crash: unacknowledged record kept"))
 }
 
+// TestMachineContracts does so with an API over HTTP that speaks the contracts that
+// ship, one for each check.
+func TestMachineContracts(t *testing.T) {
+	contracts := spoken()
+	counts := machines(t, tier.Checks(4, 20, 80), false, func(t *rapid.T, s *shape) { drawContract(t, s, contracts) })
+	wanted := []string{"complete", "reason: rate_limited", "reason: server_error", "reason: transport", "reason: unauthorized", "reason: not_a_list"}
+	for _, c := range contracts {
+		wanted = append(wanted, "contract: "+c.Name)
+	}
+	wantAll(t, counts, wanted)
+}
+
 // machines checks a hundred worlds in each round, and counts what happened in them.
-func machines(t *testing.T, rounds int, pebble bool) map[string]int {
+func machines(t *testing.T, rounds int, pebble bool, edit ...func(*rapid.T, *shape)) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	for range rounds {
 		t.Run("round", func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				rapid.SyncTest(t, func(t *rapid.T) {
-					m := &machine{w: newWorld(drawShape(t, pebble), rapid.Uint64().Draw(t, "seed"))}
+					s := drawShape(t, pebble)
+					for _, change := range edit {
+						change(t, &s)
+					}
+					m := &machine{w: newWorld(s, rapid.Uint64().Draw(t, "seed"))}
 					m.play(t)
 					for what, n := range m.w.counts {
 						counts[what] += n

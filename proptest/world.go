@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/everypage-go/everypage"
+	"github.com/everypage-go/everypage/adapters"
 	"github.com/everypage-go/everypage/internal/simapi"
 	"github.com/everypage-go/everypage/pager"
 	"github.com/everypage-go/everypage/state"
@@ -62,6 +64,16 @@ type shape struct {
 	Pebble       bool // the ledger is the real one
 }
 
+// String shows a shape to a person: of a contract, its name.
+func (s shape) String() string {
+	type plain shape
+	p, contract := plain(s), "none"
+	if p.List.Contract != nil {
+		contract, p.List.Contract = p.List.Contract.Name, nil
+	}
+	return fmt.Sprintf("contract %s, %+v", contract, p)
+}
+
 // form is how a job is written.
 type form string
 
@@ -81,6 +93,8 @@ type listShape struct {
 	Totals        bool
 	NotReplayable bool
 	Skew          time.Duration // of the server's clock
+	// Contract is what the API speaks over HTTP; nil for one in process.
+	Contract *adapters.Contract
 }
 
 // jobName is the name of the world's job.
@@ -113,7 +127,7 @@ func (w *world) count(what string) { w.counts[what]++ }
 func (w *world) story() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Sprintf("the world: %+v\nlife, time since the beginning, what happened:\n%s", w.shape, strings.Join(w.trace, "\n"))
+	return fmt.Sprintf("the world: %s\nlife, time since the beginning, what happened:\n%s", w.shape, strings.Join(w.trace, "\n"))
 }
 
 // Read makes the world's random numbers a reader.
@@ -256,11 +270,26 @@ func (w *world) intrude() {
 	}
 }
 
+// pager is the world's API as a process reads it.
+func (w *world) pager(l *process) (pager.Pager[raw], error) {
+	s := source{w: w, life: l}
+	c := w.shape.List.Contract
+	if c == nil {
+		return s, nil
+	}
+	client := &adapters.Client{HTTP: &http.Client{Transport: wire{source: s, contract: *c, ahead: &pager.Cursor{}}}}
+	return adapters.List[raw](client, *c, address, &adapters.Options{Order: w.shape.List.Order})
+}
+
 // job is the world's job as a life runs it, without its handler.
 func (w *world) job(l *process) everypage.Job[raw] {
 	s, m := w.shape, l.manner
+	list, err := w.pager(l)
+	if err != nil {
+		w.broken("page-before-work", "there is no pager: %v", err)
+	}
 	j := everypage.Job[raw]{
-		Name: jobName, Pager: source{w: w, life: l}, Action: action,
+		Name: jobName, Pager: list, Action: action,
 		Once: s.Once, Cutoff: s.Cutoff, Incremental: s.Incremental, Deadline: s.Deadline, AtMostOnce: s.AtMostOnce,
 		AcceptUnstable: s.List.Style != pager.StyleCursor || s.List.Order == pager.OrderUnstable,
 		DropVanished:   s.DropVanished, KeyRetention: s.KeyRetention,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -206,7 +207,11 @@ func (w *world) answer(filter window, at pager.Cursor) (pager.Page[raw], error) 
 	more := part.More || shape.Trailing && len(part.Items) > 0
 	page := pager.Page[raw]{End: pager.EndLast, Evidence: "has_more=false"}
 	if more {
-		page.End, page.Evidence, page.Next = pager.EndMore, "has_more=true", w.issue(next)
+		lastID := ""
+		if n := len(part.Items); n > 0 {
+			lastID = part.Items[n-1].ID
+		}
+		page.End, page.Evidence, page.Next = pager.EndMore, "has_more=true", w.issue(next, lastID)
 	}
 	for _, item := range part.Items {
 		page.Items = append(page.Items, asItem(item))
@@ -221,7 +226,23 @@ func (w *world) answer(filter window, at pager.Cursor) (pager.Page[raw], error) 
 
 // issue returns the cursor of a place: the same one for the same place, with bytes
 // in it that a client has to send back as they are.
-func (w *world) issue(p spot) pager.Cursor {
+func (w *world) issue(p spot, lastID string) pager.Cursor {
+	if c := w.shape.List.Contract; c != nil {
+		token := strconv.Itoa(p.number)
+		switch {
+		case c.Next.From == "counter:page":
+			token = strconv.Itoa(p.number + 1)
+		case c.Next.From == "last_id":
+			token = lastID
+		case c.Next.From != "counter:offset":
+			token = fmt.Sprintf("%d.%d.%d.%d/+=%% ü", p.generation, p.scroll, p.after, p.number)
+		}
+		if c.Request.Cursor.In == "url" {
+			token = address + "?at=" + url.QueryEscape(token)
+		}
+		w.api.issued[token] = p
+		return pager.At(token)
+	}
 	if w.shape.List.Style != pager.StyleCursor {
 		token := strconv.Itoa(p.number)
 		w.api.issued[token] = p
@@ -250,10 +271,11 @@ func (w *world) remember(l *process, at pager.Cursor, page *pager.Page[raw]) {
 	}
 }
 
-// answered reports whether the API sent what a record says of a page.
-func (a *api) answered(p *store.Page) bool {
+// answered reports whether the API sent what a record says of a page; over HTTP the
+// cursors are the adapter's, and the world knows only what they stand for.
+func (a *api) answered(p *store.Page, over bool) bool {
 	return slices.ContainsFunc(a.answers, func(was answered) bool {
-		return was.at == p.Cursor && was.next == p.Next && was.last == (p.End == pager.EndLast) && slices.Equal(was.ids, p.IDs)
+		return (over || was.at == p.Cursor && was.next == p.Next) && was.last == (p.End == pager.EndLast) && slices.Equal(was.ids, p.IDs)
 	})
 }
 
