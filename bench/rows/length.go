@@ -87,11 +87,13 @@ func lengthRows(ids workload.IDs, divisor int, throughput, bytes float64) []meas
 		{
 			Name: name("throughput at %s items against %s", Lengths[3], Lengths[1]),
 			Of:   measure.Ratio(most, short, itemsPerSecond), Unit: "×", Bar: measure.AtLeast(throughput),
+			Limit:  "the short list fits into what was written last, and is over before a table of it is compacted; the long one pays for compactions, which share the processors and the disk with the walk.",
 			Beside: beside(itemsPerSecond, "items/s", most, short),
 		},
 		{
 			Name: name("peak memory at %s items against %s", Lengths[3], Lengths[2]),
 			Of:   measure.Ratio(most, tenth, PeakMiB), Unit: "×", Bar: measure.AtMost(1.25),
+			Limit:  "the 32 MiB for what was read fill as the ledger grows past them: at the shorter list they are not full yet, at the longer one they are. It is a bound and does not grow with the list; a smaller CacheSize lowers it, and costs look-ups of random IDs.",
 			Beside: beside(PeakMiB, "MiB", most, tenth),
 		},
 		{
@@ -101,11 +103,13 @@ func lengthRows(ids workload.IDs, divisor int, throughput, bytes float64) []meas
 		{
 			Name: name("ledger bytes an item, closed and compacted, the ID included"),
 			Of:   measure.Metric(most, bytesPerItem), Unit: " bytes", Bar: measure.AtMost(bytes),
+			Limit:  "an ID stands once, in its page's record; what leads to it is a key of its own, of the ID itself up to 16 bytes and of a salted hash beyond. Neither random IDs nor hashes can be packed, and the filters for absent IDs take the rest.",
 			Beside: beside(closedBytes, "bytes before the compaction", most),
 		},
 		{
 			Name: name("time from Run to the first call when resuming, %s items against %s", Lengths[3], Lengths[0]),
 			Of:   measure.Ratio(most, shortest, firstCallMS), Unit: "×", Bar: measure.AtMost(2),
+			Limit:  "the 100 IDs of the page that is read again are looked up in a ledger of which nothing is in memory yet: the tables that hold random ones have to be opened and read first, and there are more of them. The time does not grow with the number of pages; numbers that grow stand in few tables.",
 			Beside: beside(firstCallMS, "ms", most, shortest),
 		},
 	}
