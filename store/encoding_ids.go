@@ -48,8 +48,8 @@ func appendIDs(dst []byte, ids []string) []byte {
 	before = ""
 	for _, id := range ids {
 		n := shared(before, id)
-		dst = binary.AppendUvarint(dst, uint64(n))
-		dst = binary.AppendUvarint(dst, uint64(len(id)-n))
+		dst = binary.AppendUvarint(dst, uint64(n))         //nolint:gosec // a length
+		dst = binary.AppendUvarint(dst, uint64(len(id)-n)) //nolint:gosec // a length
 		before = id
 	}
 	width := letterWidth(letters)
@@ -95,7 +95,7 @@ func letterWidth(letters int) int {
 	if letters == 0 {
 		return 8
 	}
-	return max(1, bits.Len(uint(letters-1))) //nolint:gosec // at least 1
+	return max(1, bits.Len(uint(letters-1)))
 }
 
 // ids reads what appendIDs wrote.
@@ -109,7 +109,7 @@ func (d *decoder) ids() []string {
 		d.fail("an alphabet that is too large")
 		return nil
 	}
-	alphabet := d.take(uint64(letters)) //nolint:gosec // at most 64
+	alphabet := d.take(uint64(letters))
 	type lengths struct{ shared, rest uint64 }
 	all := make([]lengths, count)
 	total := uint64(0)
@@ -168,7 +168,7 @@ func (r *letterReader) next() (letter byte, ok bool) {
 	r.count -= r.width
 	switch {
 	case len(r.alphabet) == 0:
-		return byte(value), true
+		return byte(value), true //nolint:gosec // at most 8 bits
 	case value >= len(r.alphabet):
 		return 0, false
 	}
@@ -183,10 +183,12 @@ const sumPrefix = "sha256:"
 func appendSum(dst []byte, text string) []byte {
 	const size = 32
 	if digits, ok := strings.CutPrefix(text, sumPrefix); ok && len(digits) == 2*size && strings.ToLower(digits) == digits {
-		grown := append(dst, 1)
-		if grown, err := hex.AppendDecode(grown, []byte(digits)); err == nil {
+		before := len(dst)
+		grown, err := hex.AppendDecode(append(dst, 1), []byte(digits))
+		if err == nil {
 			return grown
 		}
+		dst = grown[:before]
 	}
 	return appendString(append(dst, 0), text)
 }

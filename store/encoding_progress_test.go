@@ -29,13 +29,13 @@ func fill(v reflect.Value, n int) {
 		*value = pager.At(string(rune('a' + n)))
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // a run has no other kinds
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), n)
+		for _, field := range v.Fields() {
+			fill(field, n)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -58,8 +58,8 @@ func eachField(t *testing.T, do func(name string, run store.Run)) {
 	visit = func(name string, at func(*store.Run) reflect.Value) {
 		probe := fullRun()
 		v := at(&probe)
-		_, isTime := v.Interface().(time.Time)
-		_, isCursor := v.Interface().(pager.Cursor)
+		_, isTime := reflect.TypeAssert[time.Time](v)
+		_, isCursor := reflect.TypeAssert[pager.Cursor](v)
 		switch {
 		case isTime || isCursor:
 		case v.Kind() == reflect.Struct:

@@ -39,6 +39,7 @@ func cursorOf(n int) pager.Cursor                { return steps.Cursor(n) }
 func wholeSteps(ctx context.Context, s store.Store, runID string) (int, error) {
 	return steps.Whole(ctx, s, runID)
 }
+
 func collect[T, U any](seq func(func(T, error) bool), show func(T) U) ([]U, error) {
 	return steps.Collect(seq, show)
 }

@@ -197,7 +197,7 @@ func TestItemValues(t *testing.T) {
 		if err != nil || own != nil || got != want {
 			t.Errorf("got %+v, %q, %v, want %+v", got, own, err, want)
 		}
-		for cut := range len(value) {
+		for cut := range value {
 			if _, _, err := decodeItemValue(value[:cut]); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%d bytes gave %v", cut, err)
 			}

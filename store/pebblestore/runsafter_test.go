@@ -47,7 +47,10 @@ func TestRunsAfter(t *testing.T) {
 		if _, err := collect(store.RunsAfter(t.Context(), reader, store.RunFilter{}, "r9"), runIDOf); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: behind a run that is not there: %v", name, err)
 		}
-		for range store.RunsAfter(t.Context(), reader, store.RunFilter{}, "r4") {
+		for _, err := range store.RunsAfter(t.Context(), reader, store.RunFilter{}, "r4") {
+			if err != nil {
+				t.Fatal(err)
+			}
 			break // a listing can be left
 		}
 	}

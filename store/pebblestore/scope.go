@@ -95,7 +95,7 @@ type getter func(key []byte) ([]byte, error)
 // scope returns a scope, or nil where nothing was kept under it by this version.
 func (s *Store) scope(text string, get getter) (*scope, error) {
 	if known, ok := s.scopes.known.Load(text); ok {
-		return known.(*scope), nil //nolint:errcheck,forcetypeassert // there is nothing else in it
+		return known.(*scope), nil //nolint:forcetypeassert // there is nothing else in it
 	}
 	record, err := get(scopeKey(text))
 	if errors.Is(err, store.ErrNotFound) {
@@ -115,7 +115,7 @@ func (s *Store) scope(text string, get getter) (*scope, error) {
 // writes none there, so the answer stays the same.
 func (s *Store) hasOlder(text string) (bool, error) {
 	if older, ok := s.scopes.older.Load(text); ok {
-		return older.(bool), nil //nolint:errcheck,forcetypeassert // there is nothing else in it
+		return older.(bool), nil //nolint:forcetypeassert // there is nothing else in it
 	}
 	it, err := s.database.NewIter(bounds(partKey(keyItem, text)))
 	if err != nil {

@@ -1,7 +1,6 @@
 package pebblestore_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -175,7 +174,7 @@ func walkPages(tb testing.TB, s store.Store, pages, size int, sequential bool) {
 	random := rand.New(rand.NewPCG(1, 2))
 	run := newRun("job", "r")
 	run.Scope = "r"
-	if err := s.Commit(context.Background(), beginChange(run)); err != nil {
+	if err := s.Commit(tb.Context(), beginChange(run)); err != nil {
 		tb.Fatal(err)
 	}
 	var settled []store.Item
@@ -191,11 +190,11 @@ func walkPages(tb testing.TB, s store.Store, pages, size int, sequential bool) {
 				item.UpdatedAt = item.UpdatedAt.Add(time.Duration(i) * 7310).Truncate(time.Millisecond)
 				settled = append(settled, item)
 			}
-			if _, err := s.Items(context.Background(), "r", change.Page.IDs); err != nil {
+			if _, err := s.Items(tb.Context(), "r", change.Page.IDs); err != nil {
 				tb.Fatal(err)
 			}
 		}
-		if err := s.Commit(context.Background(), change); err != nil {
+		if err := s.Commit(tb.Context(), change); err != nil {
 			tb.Fatal(err)
 		}
 	}
