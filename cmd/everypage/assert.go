@@ -103,9 +103,7 @@ func assert(ctx context.Context, std streams, dir, job string, options everypage
 	}
 	text := fmt.Sprintf("everypage: job %s is vouched for by run %s: complete %s ago, %s, and its records add up",
 		job, receipt.RunID, time.Duration(*answer.AgeSeconds)*time.Second, counts(receipt))
-	for _, note := range answer.Notes {
-		text += "; " + note
-	}
+	text = strings.Join(append([]string{text}, answer.Notes...), "; ")
 	_, err = fmt.Fprintln(std.out, visible.Line(text))
 	return err
 }

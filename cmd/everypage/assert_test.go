@@ -47,6 +47,6 @@ func TestAssertCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ledger.Close()
+	t.Cleanup(func() { _ = ledger.Close() })
 	w.asserts(exitPaused, "in_use")
 }

@@ -38,7 +38,7 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ledger.Close()
+	t.Cleanup(func() { _ = ledger.Close() })
 	at := []string{"--ledger", w.path("ledger")}
 	for _, c := range []struct {
 		args []string

@@ -23,7 +23,7 @@ func each(cmd *cobra.Command, do func(*cobra.Command)) {
 }
 
 // withoutJSON are the commands whose answer no program reads otherwise than it is.
-var withoutJSON = []string{
+var withoutJSON = []string{ //nolint:gochecknoglobals // a constant in all but name
 	"everypage",                  // help
 	"everypage completion",       // a shell script
 	"everypage contracts schema", // it is JSON
@@ -106,7 +106,7 @@ func shellWords(line string) []string {
 }
 
 // notRunHere are the commands whose examples other tests run.
-var notRunHere = map[string]string{
+var notRunHere = map[string]string{ //nolint:gochecknoglobals // a constant in all but name
 	"everypage":       "its examples are those of its commands",
 	"everypage demo":  "TestDemo plays it",
 	"everypage drill": "TestDrillOfTheProgramsInItsHelp plays it",

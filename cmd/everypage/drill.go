@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -243,9 +244,7 @@ func (f *drillFlags) forward() (func(context.Context, []byte, http.Header) (*dri
 				request.Header[name] = values
 			}
 		}
-		for name, values := range extra {
-			request.Header[name] = values
-		}
+		maps.Copy(request.Header, extra)
 		answer, err := client.Do(request)
 		if err != nil {
 			return nil, err

@@ -143,7 +143,7 @@ func post(key string) int {
 		return 1
 	}
 	request.Header.Set("Idempotency-Key", key)
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := (&http.Client{}).Do(request)
 	if err != nil || answer.StatusCode != http.StatusCreated {
 		_, _ = fmt.Fprintln(os.Stderr, err, answer)
 		return 1

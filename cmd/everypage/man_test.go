@@ -11,7 +11,7 @@ import (
 )
 
 // manualPage is the page that a package installs.
-var manualPage = filepath.Join("..", "..", "docs", "everypage.1")
+var manualPage = filepath.Join("..", "..", "docs", "everypage.1") //nolint:gochecknoglobals // a constant in all but name
 
 // The page in docs is the one that the command prints.
 func TestManualIsUpToDate(t *testing.T) {

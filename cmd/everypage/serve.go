@@ -141,7 +141,7 @@ func (f *serveFlags) serve(ctx context.Context, std streams, dir string, ledger 
 	if err := server.Shutdown(grace); err != nil {
 		_ = server.Close() // what is under way is a page, and can be asked for again
 	}
-	<-served
+	<-served //nolint:errcheck // it says only that it was shut down
 	return nil
 }
 

@@ -44,7 +44,7 @@ func TestServe(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Host = host
-		response, err := http.DefaultTransport.RoundTrip(request)
+		response, err := http.DefaultTransport.RoundTrip(request) //nolint:forbidigo // a test is its process
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it does not end")
 	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections() //nolint:forbidigo // a test is its process
 }
 
 // An address that others reach is refused, unless that is meant.

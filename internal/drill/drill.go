@@ -116,11 +116,11 @@ func play(ctx context.Context, options Options, t test, folder string) (result R
 	w := &world{options: options, sink: newSink(options.Forward), circling: make(chan struct{})}
 	w.list = simapi.NewServer(options.Contract, simapi.NewList(simapi.Tickets(first, items...)...), &simapi.ServerOptions{MaxPageSize: pageSize, Now: options.Now})
 	defer w.close()
-	listURL, err := w.serve(http.HandlerFunc(w.page))
+	listURL, err := w.serve(http.HandlerFunc(w.page)) //nolint:contextcheck // it is stopped, not cancelled
 	if err != nil {
 		return result, err
 	}
-	sinkURL, err := w.serve(w.sink)
+	sinkURL, err := w.serve(w.sink) //nolint:contextcheck // it is stopped, not cancelled
 	if err != nil {
 		return result, err
 	}
@@ -146,7 +146,7 @@ func play(ctx context.Context, options Options, t test, folder string) (result R
 }
 
 func (w *world) serve(handler http.Handler) (string, error) {
-	base, stop, err := simapi.Serve(handler) //nolint:contextcheck // it is stopped, not cancelled
+	base, stop, err := simapi.Serve(handler)
 	w.stops = append(w.stops, stop)
 	return base, err
 }
@@ -226,7 +226,7 @@ func (w *world) run(ctx context.Context, killAt string) (ending, error) {
 	kill := func() {
 		w.options.Kill(cmd)
 		w.sink.letGo()
-		<-ended
+		<-ended //nolint:errcheck // that it was killed is no error
 	}
 	select {
 	case err = <-ended:

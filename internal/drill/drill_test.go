@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/everypage-go/everypage/internal/simapi"
 )
 
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asProgram); name != "" {
 		os.Exit(programs[name].walk())
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 func drilled(t *testing.T, name string, contract simapi.Contract) map[string]Result {

@@ -1,6 +1,7 @@
 package drill
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,7 +28,8 @@ type program struct {
 	remember, hasty bool
 }
 
-var programs = map[string]program{
+// programs are the good ones and the bad, by name.
+var programs = map[string]program{ //nolint:gochecknoglobals // a constant in all but name
 	"good":                      {},
 	"remembers":                 {remember: true},
 	"first page only":           {firstPageOnly: true},
@@ -106,14 +108,14 @@ func (p program) post(item json.RawMessage) error {
 	if p.key != nil {
 		key = p.key(itemOf(item))
 	}
-	request, err := http.NewRequest(http.MethodPost, os.Getenv("SINK"), strings.NewReader(string(item)))
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, os.Getenv("SINK"), strings.NewReader(string(item)))
 	if err != nil {
 		return err
 	}
 	if key != "" {
 		request.Header.Set(keyHeader, key)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := (&http.Client{}).Do(request)
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,11 @@ func fetch(contract simapi.Contract, cursor string) (page answered, err error) {
 	if cursor != "" {
 		query.Set(name, cursor)
 	}
-	answer, err := http.Get(os.Getenv("LIST") + "?" + query.Encode())
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, os.Getenv("LIST")+"?"+query.Encode(), nil)
+	if err != nil {
+		return page, err
+	}
+	answer, err := (&http.Client{}).Do(request)
 	if err != nil {
 		return page, err
 	}
