@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"iter"
 	"net/http"
@@ -265,7 +266,7 @@ func (w *world) stored(runID string) store.Run {
 func has(t *testing.T, page string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(page, text) {
+		if !strings.Contains(page, text) && !strings.Contains(page, html.EscapeString(text)) {
 			t.Errorf("the page does not have %q:\n%s", text, page)
 		}
 	}
