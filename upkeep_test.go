@@ -235,3 +235,33 @@ func reopenWorld(t *testing.T, w *world) *pebblestore.Store {
 	w.open(w.fs)
 	return w.ledger
 }
+
+// The run that did the items of a once-a-job job may go; that they are done stays.
+func TestPruneLeavesTheItemsOfAJob(t *testing.T) {
+	w := newWorld(t, 2, "a", "b", "c")
+	job := w.job(func(j *everypage.Job[ticket]) { j.Once = everypage.OnceAJob })
+	var first *state.Receipt
+	for n := range 3 {
+		receipt, err := w.run(job)
+		wantComplete(t, err)
+		if n == 0 {
+			first = receipt
+			w.list = w.list[1:] // a is met by no later run
+		}
+		w.list = append(w.list, ticket{ID: string(rune('x' + n)), Created: start()})
+		w.clock.advance(time.Hour)
+	}
+	w.wantCalls("a", "b", "c", "x", "y")
+	pruned, err := everypage.Prune(t.Context(), w.ledger, everypage.Pruning{By: "Ada", Clock: w.clock})
+	if err != nil || len(pruned) != 3 || !pruned[2].Removed || pruned[2].RunID != first.RunID {
+		t.Fatalf("the first run was to be removed: %+v, %v", pruned, err)
+	}
+	w.list = append(w.list, ticket{ID: "a", Created: start()})
+	for range 2 { // also from a ledger that was opened anew
+		receipt, err := w.run(job)
+		wantComplete(t, err)
+		verified(t, w.ledger, receipt.RunID)
+		w.open(w.fs)
+	}
+	w.wantCalls("a", "b", "c", "x", "y", "z")
+}
