@@ -33,7 +33,8 @@ func drilled(t *testing.T, name string, contract simapi.Contract) map[string]Res
 		Start: func(ctx context.Context, place Place) (*exec.Cmd, error) {
 			cmd := exec.CommandContext(ctx, self)
 			cmd.Env = append(os.Environ(), asProgram+"="+name,
-				"LIST="+place.List, "SINK="+place.Sink, "DIR="+place.Dir, "CONTRACT="+string(contract))
+				"LIST="+place.List, "SINK="+place.Sink, "DIR="+place.Dir, "CONTRACT="+string(contract),
+				"GORACE=atexit_sleep_ms=0") // under the race detector each of many processes would end a second later
 			return cmd, nil
 		},
 		Kill:     func(cmd *exec.Cmd) { _ = cmd.Process.Kill() },
