@@ -22,6 +22,17 @@
 // that calls [TestCases], with a pager of their own in [CaseOptions] if they have
 // one.
 //
+// # The world
+//
+// The package's own tests let random things happen to a job: TestMachineMemory,
+// TestMachinePebble and TestMachineContracts. A world (world.go) holds a list behind
+// an API, in process or over HTTP in the words of a contract that ships (speak.go),
+// and a sink that counts its effects; a model (facts.go) knows from the history of
+// the list which items a complete run must have handled; and each request, record and
+// call is judged by the promises (judge.go) at the moment at which it is made. When a
+// process dies, the ledger's file system and the effects stop at the same instant.
+// A failure names the promise and tells what happened in order.
+//
 // # Compatibility
 //
 // A case that this version plays is played by every later one. A field or a

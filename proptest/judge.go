@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/everypage-go/everypage"
 	"github.com/everypage-go/everypage/pager"
@@ -27,15 +26,15 @@ func (w *world) judgeRequest(l *process, at, ahead pager.Cursor) {
 		return
 	}
 	runID := run.Receipt.RunID
-	last, any := w.facts.acked.lastPage(runID)
-	legal := at == pager.Cursor{} && !any || any && (w.means(at, last.Cursor) || w.means(at, last.Next) && !at.IsStart())
+	last, some := w.facts.acked.lastPage(runID)
+	legal := at == pager.Cursor{} && !some || some && (w.means(at, last.Cursor) || w.means(at, last.Next) && !at.IsStart())
 	if !legal && !reads {
 		w.broken("opaque-cursor", "a page is read at %s, which is neither where the run stands (%s) nor where its last page points to (%s)", at, last.Cursor, last.Next)
 	}
 	if index, found := w.facts.acked.pageAt(runID, at); found && index < last.Index {
 		w.broken("opaque-cursor", "the cursor %s was read on page %d and is read again after page %d", at, index, last.Index)
 	}
-	if w.shape.List.NotReplayable && any && at == last.Cursor {
+	if w.shape.List.NotReplayable && some && at == last.Cursor {
 		w.broken("opaque-cursor", "a list that cannot be read twice is read again at %s", at)
 	}
 }
@@ -85,7 +84,9 @@ func (w *world) judgeCall(l *process, item everypage.Item[raw]) *calls {
 	case !is.Released && (is.RunID != item.RunID || is.Page != item.Page):
 		w.broken("page-before-work", "%s is called for page %d and is recorded on page %d", item.ID, item.Page, is.Page)
 	}
-	w.judgeEarlier(item.RunID, item.Page, nil, item.ID+" is called")
+	if !is.Released { // those of the hold queue come before any page
+		w.judgeEarlier(item.RunID, item.Page, nil, item.ID+" is called")
+	}
 	if cutoff := run.Receipt.CutoffAt; !cutoff.IsZero() && item.CreatedAt.After(cutoff) {
 		w.broken("cutoff-closed", "%s was created at %s, after the cutoff %s", item.ID, item.CreatedAt, cutoff)
 	}
@@ -160,7 +161,7 @@ func (w *world) judgeChange(l *process, change *store.Change) {
 	if before.Status == state.Complete {
 		w.broken("complete-is-final", "a record is written for run %s, which is complete", after.RunID)
 	}
-	if before.Status == state.Paused && after.Status == state.Running && !l.manner.Force && time.Now().Before(before.ResumeAt) {
+	if before.Status == state.Paused && after.Status == state.Running && !l.manner.Force && now().Before(before.ResumeAt) {
 		w.broken("pause-or-review", "the run goes on before %s", before.ResumeAt)
 	}
 	if f.acked.runs[after.RunID].DeadlineSpent {
@@ -216,10 +217,10 @@ func (w *world) judgeItem(change *store.Change, is store.Item) {
 // judgePage says whether a page may be recorded. The caller holds the lock.
 func (w *world) judgePage(change *store.Change, p *store.Page) {
 	f := w.facts
-	last, any := f.acked.lastPage(p.RunID)
+	last, some := f.acked.lastPage(p.RunID)
 	index, cursor := 0, pager.Cursor{}
 	switch {
-	case !any:
+	case !some:
 	case p.Revision > 0:
 		index, cursor = last.Index, last.Cursor
 	default:
@@ -261,8 +262,8 @@ func (w *world) judgeComplete(runID string) {
 	f := w.facts
 	run := f.acked.runs[runID]
 	r := run.Receipt
-	last, any := f.acked.lastPage(runID)
-	if !any || last.End != pager.EndLast || !r.TerminalObserved || len(r.Vetoes) > 0 {
+	last, some := f.acked.lastPage(runID)
+	if !some || last.End != pager.EndLast || !r.TerminalObserved || len(r.Vetoes) > 0 {
 		w.broken("end-observed", "run %s is complete, and its last page is %+v", runID, last)
 	}
 	if r.PendingCount != 0 || r.DuplicateConflicts != 0 || r.HeldCount != 0 {

@@ -45,7 +45,7 @@ func (w *world) live(l *process, limit time.Duration) error {
 		ctx, stop = context.WithTimeout(ctx, limit)
 		defer stop()
 	}
-	began := time.Now()
+	began := now()
 	err := w.run(ctx, l)
 	w.mu.Lock()
 	if ctx.Err() != nil {
@@ -181,8 +181,8 @@ func dump(reader store.Reader, known *records) (all []byte, err error) {
 // judgeEnd says whether a call of Run may have ended as it did. The caller holds
 // the lock.
 func (w *world) judgeEnd(l *process, was *state.Receipt, began time.Time, err error) {
-	is, any := w.status()
-	if !any {
+	is, some := w.status()
+	if !some {
 		if err == nil {
 			w.broken("end-observed", "there is no run, and no error")
 		}
@@ -237,10 +237,10 @@ func (w *world) judgeReason(l *process, was, is *state.Receipt, began time.Time)
 func (w *world) stands(runID string, code pager.Code) bool {
 	r := w.facts.acked
 	run := r.runs[runID]
-	last, any := r.lastPage(runID)
+	last, some := r.lastPage(runID)
 	pages := r.pages[runID]
 	has := func(test func(store.Page) bool) bool { return slices.ContainsFunc(pages, test) }
-	switch code {
+	switch code { //nolint:exhaustive // the others are given by an answer or a call
 	case state.CodeItemsHeld:
 		return len(r.held(run.Scope)) > 0
 	case state.CodeConflictsOpen:
@@ -253,18 +253,18 @@ func (w *world) stands(runID string, code pager.Code) bool {
 		return has(func(p store.Page) bool { return p.Total != nil && *p.Total != *pages[0].Total })
 	case state.CodeCursorRepeated:
 		_, found := r.pageAt(runID, last.Next)
-		return any && found && last.End != pager.EndLast
+		return some && found && last.End != pager.EndLast
 	case state.CodeNoProgress:
-		return any && last.Index > 0 && w.shape.List.Style != pager.StyleCursor &&
+		return some && last.Index > 0 && w.shape.List.Style != pager.StyleCursor &&
 			has(func(p store.Page) bool { return p.Index == last.Index-1 && p.Hash == last.Hash })
 	case pager.CodeCursorMissing:
-		return any && last.End == pager.EndMore && last.Next.IsStart()
+		return some && last.End == pager.EndMore && last.Next.IsStart()
 	case pager.CodeEndUnknown:
-		return any && last.End == pager.EndUnknown && last.Next.IsStart()
+		return some && last.End == pager.EndUnknown && last.Next.IsStart()
 	case state.CodeCursorLost:
-		return w.shape.List.NotReplayable && run.Fetching > 0 && (!any || run.Fetching > last.Index)
+		return w.shape.List.NotReplayable && run.Fetching > 0 && (!some || run.Fetching > last.Index)
 	case state.CodeDeadlinePassed:
-		return run.DeadlineSpent && time.Now().After(run.Receipt.DeadlineAt)
+		return run.DeadlineSpent && now().After(run.Receipt.DeadlineAt)
 	case state.CodeSuperseded:
 		return run.Receipt.SupersededBy != ""
 	}

@@ -103,8 +103,8 @@ func (m *machine) count(what string) {
 // decide is what a person does about a run that needs review, and not always what
 // helps.
 func (m *machine) decide(t *rapid.T) {
-	receipt, any := m.w.status()
-	if !any || receipt.Status == state.Complete {
+	receipt, some := m.w.status()
+	if !some || receipt.Status == state.Complete {
 		return
 	}
 	acts := []string{"retry", "retry by name", "accept", "write off", "supersede"}
@@ -215,10 +215,10 @@ func (m *machine) tidy() {
 // resolve is what a person does who wants the run to come to its end.
 func (m *machine) resolve(t *rapid.T, receipt state.Receipt) {
 	var act string
-	switch code := receipt.Reason.Code; {
-	case code == state.CodeConflictsOpen:
+	switch code := receipt.Reason.Code; code { //nolint:exhaustive // every other one is answered alike
+	case state.CodeConflictsOpen:
 		act = "accept"
-	case code == state.CodeItemsHeld:
+	case state.CodeItemsHeld:
 		act = "write off"
 	default:
 		act = "supersede"

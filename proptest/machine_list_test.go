@@ -46,7 +46,7 @@ func (m *machine) apply(c listChange) {
 		if odd := names(); w.ids%3 == 0 && w.ids/3 <= len(odd) {
 			id = odd[w.ids/3-1]
 		}
-		w.created[id] = time.Now().Add(-c.age)
+		w.created[id] = now().Add(-c.age)
 		w.note("list: insert %q at %d, created %s ago", id, c.at, c.age)
 		w.list.Insert(c.at, simapi.Item{ID: id, CreatedAt: w.created[id], Subject: "as made"})
 	} else if len(items) > 0 {
@@ -96,14 +96,14 @@ func (m *machine) wait(t *rapid.T) {
 	w.note("%s pass", d)
 	w.mu.Unlock()
 	if !w.shape.Pebble {
-		time.Sleep(d)
+		time.Sleep(d) //nolint:forbidigo // in a bubble, of its fake time
 		return
 	}
 	// Pebble looks ten times a second for something to compact, of fake seconds too.
 	if err := w.ledger.store.Close(); err != nil {
 		m.fail(t, err)
 	}
-	time.Sleep(d)
+	time.Sleep(d) //nolint:forbidigo // in a bubble, of its fake time
 	if err := w.open(); err != nil {
 		m.fail(t, err)
 	}

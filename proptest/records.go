@@ -111,9 +111,9 @@ func (r *records) lastPage(runID string) (store.Page, bool) {
 // pageAt returns the index of the page that was read last at a cursor.
 func (r *records) pageAt(runID string, at pager.Cursor) (int, bool) {
 	pages := r.pages[runID]
-	for i := len(pages) - 1; i >= 0; i-- {
-		if pages[i].Cursor == at {
-			return pages[i].Index, true
+	for _, page := range slices.Backward(pages) {
+		if page.Cursor == at {
+			return page.Index, true
 		}
 	}
 	return 0, false

@@ -42,7 +42,7 @@ func (x wire) RoundTrip(request *http.Request) (*http.Response, error) {
 		Header: http.Header{"Content-Type": {"application/json"}},
 	}
 	skew := x.source.w.shape.List.Skew
-	answer.Header.Set("Date", time.Now().Add(skew).UTC().Format(http.TimeFormat))
+	answer.Header.Set("Date", now().Add(skew).UTC().Format(http.TimeFormat))
 	var body []byte
 	f, refused := err.(*pager.Fault) //nolint:errorlint // the world's own, as it was made
 	switch {
@@ -71,7 +71,7 @@ func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // refuse writes a fault as a status, with the instant on the server's own clock.
 func (x wire) refuse(answer *http.Response, f *pager.Fault, skew time.Duration) []byte {
-	switch f.Code {
+	switch f.Code { //nolint:exhaustive // those that a status can say
 	case pager.CodeRateLimited:
 		answer.StatusCode = http.StatusTooManyRequests
 		if !f.Until.IsZero() {
@@ -120,11 +120,12 @@ func (x wire) cursor(request *http.Request) (pager.Cursor, error) {
 		token, there = v.(string)
 	}
 	first := ""
-	if rule.First != nil {
+	switch {
+	case rule.First != nil:
 		first = *rule.First
-	} else if x.contract.Next.From == "counter:page" {
+	case x.contract.Next.From == "counter:page":
 		first = "1"
-	} else if x.contract.Next.From == "counter:offset" {
+	case x.contract.Next.From == "counter:offset":
 		first = "0"
 	}
 	if !there || token == first {

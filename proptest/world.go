@@ -105,8 +105,11 @@ const action = "remind"
 
 // note adds a line to the trace. The caller holds the lock.
 func (w *world) note(format string, args ...any) {
-	w.trace = append(w.trace, fmt.Sprintf("%d %s  ", w.lives, time.Since(epoch()).Round(time.Microsecond))+fmt.Sprintf(format, args...))
+	w.trace = append(w.trace, fmt.Sprintf("%d %s  ", w.lives, now().Sub(epoch()).Round(time.Microsecond))+fmt.Sprintf(format, args...))
 }
+
+// now is the instant; in a synctest bubble, of its fake time.
+func now() time.Time { return everypage.SystemClock{}.Now() }
 
 // epoch is when the time of a synctest bubble begins.
 func epoch() time.Time { return time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) }
@@ -135,7 +138,7 @@ func (w *world) Read(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range p {
-		p[i] = byte(w.random.Uint32())
+		p[i] = byte(w.random.Uint32()) //nolint:gosec // its low bits
 	}
 	return len(p), nil
 }
@@ -261,11 +264,11 @@ func (w *world) intrude() {
 	job := w.job(newProcess(w, manner{Concurrency: 1}))
 	job.HandleBatch, job.Options.BatchSize = nil, 0
 	job.Handle = func(context.Context, everypage.Item[raw]) error { return errSink }
-	before := time.Now()
+	before := now()
 	_, err := everypage.Run(context.Background(), w.ledger.store, job)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !errors.Is(err, store.ErrHeld) || !time.Now().Equal(before) {
+	if !errors.Is(err, store.ErrHeld) || !now().Equal(before) {
 		w.broken("one-runner", "a second runner gets %v", err)
 	}
 }

@@ -92,7 +92,7 @@ func refusing(name string, verdict pager.Verdict, code pager.Code, wait time.Dur
 		defer w.mu.Unlock()
 		f := &pager.Fault{Verdict: verdict, Code: code, Detail: name}
 		if wait != 0 {
-			f.Until = time.Now().Add(wait)
+			f.Until = now().Add(wait)
 		}
 		l.until(code, f.Until)
 		return f

@@ -25,7 +25,7 @@ func (l *ledger) crash(unsynced int) *vfs.MemFS {
 	if l.fs == nil {
 		return nil
 	}
-	return l.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(l.seed, 1))})
+	return l.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rand.New(rand.NewPCG(l.seed, 1))}) //nolint:gosec // it has to repeat
 }
 
 // open opens the ledger for a new process.

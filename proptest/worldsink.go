@@ -58,8 +58,8 @@ type calls struct {
 // do has the effect of a key, unless the sink remembers it. The caller holds the
 // lock.
 func (w *world) do(key, body string) error {
-	s, now := w.sink, time.Now()
-	if since, ok := s.known[key]; ok && w.shape.Honours && (w.shape.KeyRetention == 0 || now.Sub(since) <= w.shape.KeyRetention) {
+	s, at := w.sink, now()
+	if since, ok := s.known[key]; ok && w.shape.Honours && (w.shape.KeyRetention == 0 || at.Sub(since) <= w.shape.KeyRetention) {
 		if s.bodies[key] != body {
 			w.note("  the sink knows the key with another body: 422")
 			w.count("sink: 422")
@@ -70,7 +70,7 @@ func (w *world) do(key, body string) error {
 		return nil
 	}
 	s.effects[key]++
-	s.known[key], s.bodies[key] = now, body
+	s.known[key], s.bodies[key] = at, body
 	w.note("  EFFECT %d of %s", s.effects[key], key)
 	return nil
 }
@@ -129,7 +129,7 @@ func (w *world) handle(ctx context.Context, l *process, item everypage.Item[raw]
 		return errGone
 	}
 	w.judgeOutcome(c, err)
-	switch o {
+	switch o { //nolint:exhaustive // the others return
 	case panics:
 		panic("the handler panics")
 	case exits:
@@ -163,7 +163,7 @@ func (w *world) before(o fate, l *process) error {
 		return everypage.PauseRun(time.Time{}, errSink)
 	case limitsLate:
 		l.may(state.CodeSinkLimited)
-		return everypage.PauseRun(time.Now().Add(time.Hour), errSink)
+		return everypage.PauseRun(now().Add(time.Hour), errSink)
 	case notDone:
 		return everypage.NotDone(errSink)
 	case permanent:
