@@ -24,7 +24,7 @@ func ExampleHandler() {
 	if err != nil {
 		panic(err)
 	}
-	defer ledger.Close()
+	defer func() { _ = ledger.Close() }()
 
 	mux := http.NewServeMux()
 	mux.Handle("/receipts/", http.StripPrefix("/receipts", receiptweb.Handler(ledger, &receiptweb.Options{

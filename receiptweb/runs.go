@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/everypage-go/everypage/internal/visible"
@@ -91,14 +92,7 @@ func listingOf(r *http.Request) (listing, error) {
 	return l, nil
 }
 
-func isStatus(status state.Status) bool {
-	for _, known := range state.Statuses() {
-		if status == known {
-			return true
-		}
-	}
-	return false
-}
+func isStatus(status state.Status) bool { return slices.Contains(state.Statuses(), status) }
 
 // link is the address of a part of the list, from the handler's root.
 func (l listing) link() string {

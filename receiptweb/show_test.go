@@ -178,7 +178,7 @@ func (w *world) follow(path, last string) (*stream, int) {
 	if last != "" {
 		request.Header.Set("Last-Event-ID", last)
 	}
-	response, err := w.client.Do(request) //nolint:bodyclose // at the end of the test
+	response, err := w.client.Do(request)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -176,10 +177,8 @@ func (w *world) run(name string, pages ...[]ticket) *state.Receipt {
 // refuse makes the handler refuse items by their IDs.
 func (w *world) refuse(why string, ids ...string) {
 	w.handle = func(item everypage.Item[ticket]) error {
-		for _, id := range ids {
-			if item.ID == id {
-				return everypage.Permanent(errors.New(why))
-			}
+		if slices.Contains(ids, item.ID) {
+			return everypage.Permanent(errors.New(why))
 		}
 		return nil
 	}
