@@ -46,6 +46,12 @@ fuzz: ## run each fuzz target for FUZZTIME
 		done; \
 	done
 
+faults: ## plant every fault and write what catches it into docs/verification.md
+	EVERYPAGE_FAULTS=write go test -count=1 -timeout 30m -v -run TestFaults ./proptest
+
+faults-check: ## plant every fault, and fail where one is not caught by what names it
+	EVERYPAGE_FAULTS=check go test -count=1 -timeout 30m -run TestFaults ./proptest
+
 tracked-check: ## fail on a tracked file that is built, ignored or large
 	@set -e; \
 	ignored=$$(git ls-files --cached --ignored --exclude-standard); \

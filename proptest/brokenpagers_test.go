@@ -212,7 +212,8 @@ func (e exclusive) Window(from, to time.Time) (pager.Pager[simTicket], error) {
 }
 
 // Each broken pager is caught by a rule of the property that names it.
-func TestBrokenPagers(t *testing.T) {
+func pagerFaults(t *testing.T) (rows []faultRow) {
+	t.Helper()
 	contracts := map[string]adapters.Contract{"keyset-catalogue": adapters.KeysetCatalogue(), "stripe-v1": adapters.StripeV1()}
 	for _, b := range brokenPagers() {
 		t.Run(b.name, func(t *testing.T) {
@@ -227,7 +228,8 @@ func TestBrokenPagers(t *testing.T) {
 			if !strings.Contains(caught, b.property+":") {
 				t.Fatalf("it is caught by %q, want a rule of %s", caught, b.property)
 			}
-			t.Logf("fault: %s | %s | 1", b.name, b.property)
+			rows = append(rows, faultRow{b.name, b.property, "1"})
 		})
 	}
+	return rows
 }

@@ -257,7 +257,8 @@ func (f unsynced) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.F
 func (f unsynced) Unwrap() vfs.FS { return f.FS }
 
 // Each broken store is caught by the rule that names its fault.
-func TestBrokenStores(t *testing.T) {
+func storeFaults(t *testing.T) (rows []faultRow) {
+	t.Helper()
 	for _, b := range brokenStores() {
 		t.Run(b.name, func(t *testing.T) {
 			err := CheckStore(t.Context(), b.fresh)
@@ -265,7 +266,8 @@ func TestBrokenStores(t *testing.T) {
 			if !strings.Contains(caught, b.rule) {
 				t.Fatalf("it is caught by %q, want %q", caught, b.rule)
 			}
-			t.Logf("fault: %s | %s | 1", b.name, b.rule)
+			rows = append(rows, faultRow{b.name, b.rule, "1"})
 		})
 	}
+	return rows
 }

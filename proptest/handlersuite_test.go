@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -156,14 +157,18 @@ func brokenHandlers() map[string]struct {
 }
 
 // Each broken handler is caught by the property that names it.
-func TestBrokenHandlers(t *testing.T) {
-	for name, b := range brokenHandlers() {
+func handlerFaults(t *testing.T) (rows []faultRow) {
+	t.Helper()
+	broken := brokenHandlers()
+	for _, name := range slices.Sorted(maps.Keys(broken)) {
+		b := broken[name]
 		t.Run(name, func(t *testing.T) {
 			checks, err := caughtHandler(t, b.harness, 100)
 			if err == nil || !strings.HasPrefix(err.Error(), b.property) {
 				t.Fatalf("after %d checks it gives %v, want %s", checks, err, b.property)
 			}
-			t.Logf("fault: %s | %s | %d", name, b.property, checks)
+			rows = append(rows, faultRow{name, b.property, fmt.Sprint(checks)})
 		})
 	}
+	return rows
 }
