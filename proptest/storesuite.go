@@ -182,6 +182,7 @@ func ruleReopened(t *trial, p StorePlace) {
 		if err != nil {
 			t.Fatalf("open for step %d: %v", n, err)
 		}
+		t.Cleanup(func() { _ = s.Close() }) // where the rule ends early
 		if n == 0 {
 			commit(t, s, steps.Begin(run))
 		} else if got, err := steps.Whole(t.Context(), s, "r"); err != nil || got != n {
@@ -226,6 +227,7 @@ func ruleCrash(t *trial, p StorePlace) {
 		if err != nil {
 			t.Fatalf("open after %d crashes: %v", round, err)
 		}
+		t.Cleanup(func() { _ = s.Close() }) // where the rule ends early
 		for runID, want := range confirmed {
 			if got, err := steps.Whole(t.Context(), s, runID); err != nil || got < want {
 				t.Fatalf("after %d crashes run %s has %d steps, %v; %d were confirmed", round, runID, got, err, want)
