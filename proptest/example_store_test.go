@@ -23,6 +23,7 @@ func (place) Durable() {}
 // store's package.
 func ExampleTestStore() {
 	_ = func(t *testing.T) {
+		t.Helper()
 		proptest.TestStore(t, func(string) proptest.StorePlace { return place{vfs.NewMem()} })
 	}
 	// Output:

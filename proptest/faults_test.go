@@ -156,7 +156,7 @@ func engineFaults(t *testing.T) (rows []faultRow) {
 	return rows
 }
 
-var failedAfter = regexp.MustCompile(`failed after (\d+) tests: ([a-z-]+):`) //nolint:gochecknoglobals // a constant in all but name
+var failedAfter = regexp.MustCompile(`failed after (\d+) tests: ([a-z-]+):`)
 
 // caught runs the machine on the broken engine and returns after how many checks the
 // property caught it.

@@ -265,7 +265,10 @@ func ruleLazy[T any](t *pagerTrial[T]) {
 	if n := t.api.Requests(); n != 0 {
 		t.Errorf("%d requests were made before anybody ranged over the sequence", n)
 	}
-	for range p.Pages(t.ctx, pager.Cursor{}) {
+	for _, err := range p.Pages(t.ctx, pager.Cursor{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n := t.api.Requests(); n != 1 {
 			t.Errorf("%d requests were made for the first page, want 1: the next page must not be fetched before this one is settled", n)
 		}
@@ -275,7 +278,10 @@ func ruleLazy[T any](t *pagerTrial[T]) {
 
 func ruleLeft[T any](t *pagerTrial[T]) {
 	p := t.pager(listOf(9, 3))
-	for range p.Pages(t.ctx, pager.Cursor{}) {
+	for _, err := range p.Pages(t.ctx, pager.Cursor{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		break
 	}
 	if n := t.api.Requests(); n != 1 {

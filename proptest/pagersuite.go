@@ -197,7 +197,6 @@ type simulatedAPI[T any] struct {
 	newPager func(url string, pageSize int) (pager.Pager[T], error)
 	server   *simapi.Server
 	stop     func()
-	before   int // requests of earlier lists
 }
 
 func (a *simulatedAPI[T]) Pager(list PagerList) (pager.Pager[T], error) {

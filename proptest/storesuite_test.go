@@ -47,7 +47,7 @@ func (p *inMemory) Crash() {
 	if p.lazy {
 		kept = 0
 	}
-	p.fs = p.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rand.New(rand.NewPCG(1, 2))}) //nolint:gosec // it has to repeat
+	p.fs = p.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rand.New(rand.NewPCG(1, 2))}) // it has to repeat
 }
 
 // plain is a ledger of plain values.

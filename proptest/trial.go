@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 )
 
 // trial is one rule on trial: what a *testing.T is to a test, so that a suite can be
@@ -59,8 +60,8 @@ func try(ctx context.Context, name string, rule func(*trial)) error {
 	defer func() { _ = os.RemoveAll(folder) }() // it is in the folder for temporary files
 	t := &trial{ctx: ctx, folder: folder}
 	t.guard(func() { rule(t) })
-	for i := len(t.cleanups) - 1; i >= 0; i-- {
-		t.guard(t.cleanups[i])
+	for _, cleanup := range slices.Backward(t.cleanups) {
+		t.guard(cleanup)
 	}
 	for i, failure := range t.failures {
 		t.failures[i] = fmt.Errorf("%s: %w", name, failure)
