@@ -105,7 +105,7 @@ func exchange(ctx context.Context, target string, body, into any) (err error) {
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	if err != nil {
 		return err
 	}
