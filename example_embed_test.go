@@ -32,7 +32,7 @@ func remindAll(ctx context.Context, folder, url string, crm desk) error {
 	if err != nil {
 		return err
 	}
-	defer ledger.Close()
+	defer func() { _ = ledger.Close() }()
 
 	tickets, err := adapters.List[Ticket](nil, adapters.KeysetCatalogue(), url, nil)
 	if err != nil {

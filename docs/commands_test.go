@@ -119,7 +119,7 @@ type commands struct {
 	limit                   time.Duration
 }
 
-var exits = regexp.MustCompile(`^(.*\S)\s+# exit (\d+)\s*$`) //nolint:gochecknoglobals // a constant in all but name
+var exits = regexp.MustCompile(`^(.*\S)\s+# exit (\d+)\s*$`)
 
 func (c commands) run(t *testing.T, path string, b block) {
 	t.Helper()

@@ -25,7 +25,7 @@ func writeCSV(lines, target string) (rows int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	unfinished := target + ".unfinished"
 	out, err := os.Create(unfinished) //nolint:gosec // beside it
 	if err != nil {

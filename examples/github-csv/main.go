@@ -38,9 +38,10 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	e := export{url: flag.Arg(0), name: *name, folder: *folder, token: os.Getenv("GITHUB_TOKEN"), pageSize: 100}
-	if err := e.run(ctx, os.Stdout); err != nil {
+	err := e.run(ctx, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

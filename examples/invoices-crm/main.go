@@ -42,8 +42,9 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := program(ctx, os.Stdout, os.Args[1], os.Args[2]); err != nil {
+	err := program(ctx, os.Stdout, os.Args[1], os.Args[2])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

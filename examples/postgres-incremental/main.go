@@ -38,8 +38,9 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := program(ctx, os.Stdout, os.Getenv("DATABASE_URL"), os.Args[1]); err != nil {
+	err := program(ctx, os.Stdout, os.Getenv("DATABASE_URL"), os.Args[1])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

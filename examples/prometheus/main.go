@@ -47,8 +47,9 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := program(ctx, *listen, *every, flag.Arg(0)); err != nil {
+	err := program(ctx, *listen, *every, flag.Arg(0))
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
