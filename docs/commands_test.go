@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 			}
 		})
 	}
-	if ran < 2 {
+	if ran < 5 {
 		t.Errorf("%d blocks of commands were run; are the documents read as they should be?", ran)
 	}
 }

@@ -5,6 +5,7 @@
 //   - contract-go: an API described in Go, with a composite cursor, and a whole job;
 //   - github-csv: the issues of a repository in a CSV file, which is there if and
 //     only if the list was read to its end;
+//   - receipts-page: a job and the receipts page in a web server of one's own;
 //   - invoices-crm: a note in a CRM for each open invoice, under idempotency keys;
 //   - go-github: a pager over a vendor's own SDK, in a module of its own;
 //   - postgres-incremental: a table in PostgreSQL that each run brings up to date,
