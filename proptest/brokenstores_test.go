@@ -203,7 +203,8 @@ func (forgetful) Durable() {}
 type lockedPlace struct {
 	inMemory
 
-	held map[string]bool
+	taking sync.Mutex
+	held   map[string]bool
 }
 
 func (p *lockedPlace) Open() (store.Store, error) {
@@ -221,11 +222,17 @@ type lockedStore struct {
 }
 
 func (s lockedStore) Hold(_ context.Context, job string) (func(), error) {
+	s.place.taking.Lock()
+	defer s.place.taking.Unlock()
 	if s.place.held[job] {
 		return nil, store.ErrHeld
 	}
 	s.place.held[job] = true
-	return func() { delete(s.place.held, job) }, nil
+	return func() {
+		s.place.taking.Lock()
+		defer s.place.taking.Unlock()
+		delete(s.place.held, job)
+	}, nil
 }
 
 // unsynced is a file system whose logs are never synced.

@@ -8,13 +8,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 )
 
 // trial is one rule on trial: what a *testing.T is to a test, so that a suite can be
 // asked by a test and by a program alike, and tested with broken implementations.
 type trial struct {
-	ctx      context.Context //nolint:containedctx // of one rule, as a test's is
-	folder   string          // an empty one of its own
+	ctx    context.Context //nolint:containedctx // of one rule, as a test's is
+	folder string          // an empty one of its own
+
+	mu       sync.Mutex // a rule may have goroutines of its own
 	failures []error
 	cleanups []func()
 }
@@ -29,11 +32,17 @@ func (t *trial) Context() context.Context { return t.ctx }
 func (t *trial) Cleanup(act func()) { t.cleanups = append(t.cleanups, act) }
 
 // Error and Errorf note a failure, Fatal and Fatalf also end the rule.
-func (t *trial) Error(args ...any) { t.failures = append(t.failures, errors.New(fmt.Sprint(args...))) }
+func (t *trial) Error(args ...any) { t.note(errors.New(fmt.Sprint(args...))) }
+
+func (t *trial) note(failure error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failures = append(t.failures, failure)
+}
 
 // Errorf notes a failure.
 func (t *trial) Errorf(format string, args ...any) {
-	t.failures = append(t.failures, fmt.Errorf(format, args...))
+	t.note(fmt.Errorf(format, args...))
 }
 
 // Fatal notes a failure and ends the rule.
