@@ -56,7 +56,8 @@ func TestCommands(t *testing.T) {
 }
 
 // TestReadme follows the README word for word in a clone of the commit that is
-// checked out: make readme. Its first block runs the tests, this one not among them.
+// checked out: make readme. Its first block runs the tests, this one not among them,
+// as a new user does, who has no real servers.
 func TestReadme(t *testing.T) {
 	if os.Getenv("EVERYPAGE_README") == "" {
 		t.Skip("it runs all tests in a clone, this one among them: make readme runs it")
@@ -69,7 +70,7 @@ func TestReadme(t *testing.T) {
 	c := commands{
 		shell: bash(t), programs: filepath.Join(folder, "bin"), folder: folder, addresses: serve(t), limit: 20 * time.Minute,
 		environment: []string{
-			"EVERYPAGE_README=", "GOBIN=" + filepath.Join(folder, "bin"),
+			"EVERYPAGE_README=", "EVERYPAGE_REQUIRE_REAL=", "GOBIN=" + filepath.Join(folder, "bin"),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + origin + ".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/everypage-go/everypage",
 		},
 	}
