@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -191,8 +192,9 @@ func (b brokenEngine) caught(t *testing.T) (checks string) {
 	cmd.Env = append(os.Environ(), faultsVariable+"=")
 	said, _ := cmd.CombinedOutput() // that it fails is what we want
 	for _, m := range failedAfter.FindAllSubmatch(said, -1) {
-		if string(m[2]) == b.property {
-			return string(m[1])
+		passed, err := strconv.Atoi(string(m[1]))
+		if err == nil && string(m[2]) == b.property {
+			return strconv.Itoa(passed + 1) // the one that failed included
 		}
 	}
 	t.Errorf("it is not caught by %s, but by %q:\n%s", b.property, failedAfter.FindAll(said, -1), said[:min(len(said), 2000)])
