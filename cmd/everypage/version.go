@@ -57,7 +57,7 @@ func (b build) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "everypage %s\n", b.Version)
 	if b.Revision == "" {
-		s.WriteString("revision unknown: built outside of its repository\n")
+		s.WriteString("revision unknown: built outside of its repository, or with -buildvcs=false\n")
 	} else {
 		fmt.Fprintf(&s, "revision %s", b.Revision)
 		if b.Modified {
